@@ -1,8 +1,9 @@
 """A backend of torch.compile that applies the passes of a bundle to what Dynamo captures."""
 
 import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,26 +31,52 @@ class PassWarning(UserWarning):
     """What a backend did not do, or cannot vouch for."""
 
 
-def backend(bundle: str | Path | Bundle, *, rest: str = "eager", digest: str = "") -> "PassBackend":
-    """A backend for torch.compile that replaces what the passes of a bundle match.
+Named = str | Path | Bundle
+"""A bundle's folder, the digest of one that comes with the playground, or a bundle."""
+
+
+def backend(bundle: Named | Sequence[Named], *, rest: str = "eager", digest: str = "") -> "PassBackend":
+    """A backend for torch.compile that replaces what the passes of a bundle match, or of several, one after the other.
 
     bundle: a folder, or the digest of one that comes with the playground. Its files are run: they can do whatever your
     program can. rest: what computes everything else, "eager" or "inductor". digest: refuse any other bundle than the
-    one whose digest begins so. Raises BadInput for a bundle that cannot be read or imported, or is another one; warns
-    of one that the judge is not known to have accepted."""
+    one whose digest begins so; of several, those with these digests, joined by commas. Raises BadInput for a bundle
+    that cannot be read or imported, or is another one; warns of one that the judge is not known to have accepted."""
     if rest not in RESTS:
         raise BadInput(f"rest={rest!r} is neither 'eager' nor 'inductor'.")
-    chosen = found(bundle)
-    if not chosen.digest.startswith(digest.lower()):
-        raise BadInput(f"The bundle has the digest {chosen.digest}, not {digest}: it is another one, or was changed.")
-    if not is_accepted(chosen):
-        warnings.warn(
-            f"Bundle {chosen.digest[:12]} does not come with the playground: nothing here says that its passes are"
-            " right. Have it judged on your subgraphs first.",
-            PassWarning,
-            stacklevel=2,
+    named = [bundle] if isinstance(bundle, str | Path | Bundle) else list(bundle)
+    chosen = [found(each) for each in named]
+    if not chosen:
+        raise BadInput("No bundle is named. Name the folder of one.")
+    pinned = digest.lower().split(",") if digest else [""] * len(chosen)
+    if len(pinned) != len(chosen):
+        raise BadInput(
+            f"There are {len(chosen)} bundles and {len(pinned)} digests. Give one for each, joined by commas."
         )
+    for each, wanted in zip(chosen, pinned):
+        if not each.digest.startswith(wanted.strip()):
+            raise BadInput(f"A bundle has the digest {each.digest}, not {wanted}: it is another one, or was changed.")
+        if not is_accepted(each):
+            warnings.warn(
+                f"Bundle {each.digest[:12]} does not come with the playground: nothing here says that its passes are"
+                " right. Have it judged on your subgraphs first.",
+                PassWarning,
+                stacklevel=2,
+            )
     return PassBackend(chosen, rest)
+
+
+def _callees(bundles: Sequence[Bundle], *, also: bool) -> Iterator[Callee]:
+    """The passes of the bundles, each by a name of its own. also: as in callee."""
+    counts = Counter(file.name.removesuffix(".py") for each in bundles for file in each.passes)
+    number = 0
+    for bundle in bundles:
+        imported = passes_of(bundle)
+        for each in imported.passes:
+            name = each.name if counts[each.name] == 1 else f"{each.name} of {bundle.digest[:8]}"
+            replacement, hook = imported.replacements[each.replacement], imported.hooks.get(each.replacement)
+            yield callee(replace(each, name=name), bundle.digest, f"pass_{number}", replacement, hook, also=also)
+            number += 1
 
 
 @dataclass(frozen=True)
@@ -63,29 +90,19 @@ class _Captured:
 class PassBackend:
     """What torch.compile calls with each captured graph. explain() tells what it did so far."""
 
-    def __init__(self, bundle: Bundle, rest: str) -> None:
-        imported = passes_of(bundle)
-        self.bundle, self.rest = bundle, rest
+    def __init__(self, bundles: Sequence[Bundle], rest: str) -> None:
+        self.bundles, self.rest = tuple(bundles), rest
         self.notes: tuple[str, ...] = ()
         self._captured: list[_Captured] = []
         self._warned: set[str] = set()
-        callees = [
-            callee(
-                each,
-                f"pass_{number}",
-                imported.replacements[each.replacement],
-                imported.hooks.get(each.replacement),
-                also=rest == "inductor",
-            )
-            for number, each in enumerate(imported.passes)
-        ]
-        self._callees = {each.traced.replacement: each for each in callees}
+        callees = list(_callees(bundles, also=rest == "inductor"))
         if rest == "inductor":
             from passnet_core.integrate.operators import refusal
 
             refused = {each.traced.name: reason for each in callees if (reason := refusal(each))}
             self.notes = tuple(f"{name} is left out: {reason}." for name, reason in refused.items())
-            self._callees = {key: each for key, each in self._callees.items() if each.traced.name not in refused}
+            callees = [each for each in callees if each.traced.name not in refused]
+        self._callees = {each.traced.replacement: each for each in callees}
 
     def __call__(self, captured: torch.fx.GraphModule, example_inputs: Sequence[Any]) -> Function:
         """The callable for a captured graph, with the passes applied where they match and may be applied."""
@@ -113,7 +130,7 @@ class PassBackend:
         for each in sorted(self._captured, key=lambda each: each.explained.operations):
             missed |= {name: reason for name, reason in each.misses.items() if name not in matched}
         graphs = tuple(each.explained for each in self._captured)
-        return Explanation(self.bundle.digest[:12], graphs, missed, self.notes)
+        return Explanation(tuple(each.digest[:12] for each in self.bundles), graphs, missed, self.notes)
 
     # --- inside ---
 
@@ -131,9 +148,10 @@ class PassBackend:
         from passnet_core.integrate.operators import operator_for
 
         def operator(chosen: Callee, args: Sequence[Any]) -> tuple[Function, Sequence[Any]]:
-            return operator_for(chosen, self.bundle.digest, args, _weights(chosen, args))
+            return operator_for(chosen, args, _weights(chosen, args))
 
-        hook = PreGradPass(lambda graph: self._apply(graph, example_inputs, operator), self.bundle.digest)
+        digests = " ".join(each.digest for each in self.bundles)
+        hook = PreGradPass(lambda graph: self._apply(graph, example_inputs, operator), digests)
         return compiled(captured, example_inputs, hook)
 
     def _apply(

@@ -21,10 +21,11 @@ class Callee:
     """A pass whose call takes the pattern's inputs, as far as the pass reads them, instead of the replacement's
     arguments.
 
-    traced: with the key that stands for it. names: of the pattern's inputs that the call gets, in order. given: their
-    names in replacement_args, by which prepare() knows them."""
+    traced: with the key that stands for it. digest: that of its bundle. names: of the pattern's inputs that the call
+    gets, in order. given: their names in replacement_args, by which prepare() knows them."""
 
     traced: TracedPass
+    digest: str
     names: tuple[str, ...]
     given: tuple[str, ...]
     arguments: Graph
@@ -61,9 +62,12 @@ class Callee:
         return _Prepared(self.replacement, self.hook.prepare, places)
 
 
-def callee(traced: TracedPass, key: str, replacement: Function, hook: Hook | None, also: bool) -> Callee:
-    """A pass that is called with the pattern's inputs. key: stands for it in graphs; each pass has its own. also: give
-    it the inputs too that only the pattern reads, so that the pattern can be computed from them."""
+def callee(
+    traced: TracedPass, digest: str, key: str, replacement: Function, hook: Hook | None, *, also: bool
+) -> Callee:
+    """A pass that is called with the pattern's inputs. digest: that of its bundle. key: stands for it in graphs; each
+    pass has its own. also: give it the inputs too that only the pattern reads, so that the pattern can be computed from
+    them."""
     pattern, given = traced.pattern.inputs, traced.arguments.inputs
     read = {*references(traced.arguments.result)}
     read.update(name for node in traced.arguments.operations for name in node.inputs)
@@ -80,7 +84,7 @@ def callee(traced: TracedPass, key: str, replacement: Function, hook: Hook | Non
     as_they_are = Graph(traced.arguments.inputs, tuple(Ref(second) for _, second in kept))
     renamed = replace(traced, arguments=as_they_are, replacement=key)
     names, given_names = (tuple(each) for each in zip(*kept)) if kept else ((), ())
-    return Callee(renamed, names, given_names, computing, replacement, hook)
+    return Callee(renamed, digest, names, given_names, computing, replacement, hook)
 
 
 class _Prepared:

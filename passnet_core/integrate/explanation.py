@@ -21,17 +21,18 @@ class GraphExplanation:
 @dataclass(frozen=True)
 class Explanation:
     """The graphs in the order in which they were captured. missed: why a pass matched in none of them, by its name.
-    notes: sentences about the bundle."""
+    bundles: how their digests begin. notes: sentences about them."""
 
-    bundle: str
+    bundles: tuple[str, ...]
     graphs: tuple[GraphExplanation, ...]
     missed: dict[str, str]
     notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
+        of = f"{'Bundle' if len(self.bundles) == 1 else 'Bundles'} {', '.join(self.bundles)}"
         if not self.graphs:
-            return f"Bundle {self.bundle}: no graph was captured yet. Call the compiled model first."
-        lines = [f"Bundle {self.bundle}: {len(self.graphs)} graphs, {sum(each.count for each in self.graphs)} matches."]
+            return f"{of}: no graph was captured yet. Call the compiled model first."
+        lines = [f"{of}: {len(self.graphs)} graphs, {sum(each.count for each in self.graphs)} matches."]
         for number, each in enumerate(self.graphs):
             found = ", ".join(f"{name} × {count}" for name, count in each.matches.items())
             lines.append(f"graph {number}, {each.operations} operations: {found or each.left_alone}")

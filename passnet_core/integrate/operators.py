@@ -32,14 +32,20 @@ def refusal(callee: Callee) -> str:
     return ""
 
 
-def operator_for(callee: Callee, digest: str, args: Sequence[Any], weights: Sequence[str]) -> tuple[Any, list[Any]]:
+def operator_for(callee: Callee, args: Sequence[Any], weights: Sequence[str]) -> tuple[Any, list[Any]]:
     """The operator for a match with these arguments, and those of them that are nodes, with which to call it.
 
-    digest: the bundle's. One operator serves all matches that differ in nodes only, in every process, so that what
-    Inductor keeps on disk stays right. Raises TypeError for an argument that it cannot take."""
+    One operator serves all matches that differ in nodes only, in every process, so that what Inductor keeps on disk
+    stays right. Raises TypeError for an argument that it cannot take."""
     kinds = [_kind(each) for each in args]
     constants = {place: each for place, (each, kind) in enumerate(zip(args, kinds)) if not kind}
-    said = [digest, callee.traced.name, kinds, {place: repr(each) for place, each in constants.items()}, list(weights)]
+    said = [
+        callee.digest,
+        callee.traced.name,
+        kinds,
+        {place: repr(each) for place, each in constants.items()},
+        list(weights),
+    ]
     name = f"{_word(callee.traced.name)}_{hashlib.sha256(json.dumps(said).encode()).hexdigest()[:16]}"
     if name not in _defined:
         _define(name, callee, kinds, constants, weights)

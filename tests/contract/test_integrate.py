@@ -184,7 +184,7 @@ def prepared_weights(rest):
                 model.weight.add_(change)
             x, y = two()
             torch.testing.assert_close(compiled(x, y), model(x, y))
-    (hook,) = passes_of(used.bundle).hooks.values()
+    (hook,) = passes_of(used.bundles[0]).hooks.values()
     return hook.prepare.__globals__["PREPARED"]
 
 
@@ -206,6 +206,12 @@ compared(Strided(), passes, [two()])
 # sizes that vary: captured for any size at once, or once more when the second size comes
 assert counts(compared(Plain(), passes, [two(4), two(5), two(7)], dynamic=True)) == [2]
 assert counts(compared(Plain(), passes, [two(4), two(5), two(7)])) == [2, 2]
+
+# several bundles, in their order: what the first one takes the second cannot
+other = folder("other", BODY.replace("torch.relu(x + y)", "x + y"))
+found = compared(Plain(), [passes, other], [two()])
+assert list(found.graphs[0].matches.values()) == [2], found
+assert all(each.startswith("added of ") for each in [*found.graphs[0].matches, *found.missed]), found
 
 found = compared(torch.nn.Linear(8, 8), passes, [two()[:1]])
 assert found.graphs[0].left_alone == "no pass matches"
@@ -263,7 +269,7 @@ def unaccepted(*args, **kwargs):
 
 
 passes = folder("passes")
-digest = backend(passes).bundle.digest
+digest = backend(passes).bundles[0].digest
 assert "does not exist" in refused("nowhere")
 assert "No bundle" in refused("0123456789abcdef")
 assert "neither 'eager' nor 'inductor'" in refused(passes, rest="cuda")
@@ -277,6 +283,13 @@ from passnet_core.bundles.reading import read_bundle
 from passnet_core.settings import BUNDLED_DATA
 reference = BUNDLED_DATA / "bundles" / "gating-swiglu"
 assert unaccepted(reference) == []
+rmsnorm = BUNDLED_DATA / "bundles" / "normalisation-rmsnorm"
+assert unaccepted([reference, rmsnorm]) == []
+pins = [read_bundle(each).digest[:9] for each in (reference, rmsnorm)]
+assert unaccepted([reference, rmsnorm], digest=",".join(pins)) == []
+assert "it is another one" in refused([reference, rmsnorm], digest=",".join(reversed(pins)))
+assert "2 bundles and 1 digests" in refused([reference, rmsnorm], digest=pins[0])
+assert "No bundle is named" in refused([])
 assert unaccepted(read_bundle(reference).digest[:10]) == []
 
 # bundles whose files have the same names, and a program's own modules of these names, stay apart
@@ -288,7 +301,7 @@ two_ = folder("two", BODY + "from pass_dir.names import NUMBER\\n", names="NUMBE
 paths = list(sys.path)
 made = [backend(each) for each in (one, two_)]
 from passnet_core.integrate.bundles import passes_of
-numbers = [next(iter(passes_of(each.bundle).replacements.values())).__globals__["NUMBER"] for each in made]
+numbers = [next(iter(passes_of(each.bundles[0]).replacements.values())).__globals__["NUMBER"] for each in made]
 assert numbers == [1, 2], numbers
 import names as again
 assert again is names and names.OWN and sys.path == paths and "pass_dir" not in sys.modules

@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING
 from passnet_core.corpus.catalogue import Corpus
 from passnet_core.corpus.packs import write_pack
 from passnet_core.execution.backends.local import LocalBackend
+from passnet_core.execution.jobs import jobs_of
 from passnet_core.leaderboard.boards import table_of
+from passnet_core.lessons.grading import graded
 from passnet_core.records import (
     Bundle,
     EvalSpec,
@@ -32,7 +34,7 @@ from passnet_core.records import (
     Verdict,
 )
 from passnet_core.scoring.scores import LEVELS, Interpretation, error_aware_score
-from passnet_core.service import read_references
+from passnet_core.service import course_of, lesson_spec, read_references
 from passnet_core.settings import read_settings
 from passnet_core.store.opening import open_store
 from passnet_core.store.rows import RunFile
@@ -51,6 +53,8 @@ TASKS = 20_000
 WAIT_S = 120
 REPEATS = 5
 TALKS = 20
+READING_S = 8.0
+"""How long a person reads at least before the first grade in a lesson."""
 
 CHAIN = """import torch
 
@@ -164,6 +168,33 @@ def _judged(
         statistics.median(seconds),
         f"median of {repeats} edits, {pause_s:g} s apart; the slowest took {max(seconds):.2f} s" if repeats > 1 else "",
     )
+
+
+def grading() -> Iterator[Figure]:
+    """Grades of the solutions of all lessons on a judge that has judged before: the first lesson's second one, and the
+    first one of every other."""
+    settings = read_settings()
+    what = "grade of a lesson's solution"
+    with tempfile.TemporaryDirectory() as folder:
+        backend = LocalBackend(settings.python, settings.isolation, Path(folder))
+        try:
+            taken: dict[str, float] = {}
+            lessons = course_of(settings).lessons
+            # the first one again: what came before it was cold
+            for lesson in [*lessons, lessons[0]]:
+                time.sleep(READING_S)
+                start = time.perf_counter()
+                jobs = jobs_of(lesson.task, lesson.solution, lesson_spec(), None)
+                outcomes = [backend.run(each, lambda event: None, threading.Event()) for each in jobs]
+                taken[f"{lesson.id}, {len(jobs)} variants"] = time.perf_counter() - start
+                if not graded(lesson, outcomes).passed:
+                    yield Figure(what, 5.0, None, f"{lesson.id} does not pass")
+                    return
+        finally:
+            backend.close()
+    longest = max(taken, key=lambda name: taken[name])
+    told = f"median of {len(taken)} lessons; the longest took {taken[longest]:.2f} s ({longest})"
+    yield Figure(what, 5.0, statistics.median(taken.values()), told)
 
 
 def scoring() -> Iterator[Figure]:
@@ -346,7 +377,7 @@ def _app(home: Path, variables: Mapping[str, str] | None = None) -> Iterator[str
 
 def main() -> None:
     print(f"{'figure':58} {'aim':>8} {'measured':>10}")
-    for figures in (scoring, judging, first_paint, browsing, talking):
+    for figures in (scoring, judging, grading, first_paint, browsing, talking):
         for figure in figures():
             aim = "" if figure.aim_s is None else f"{figure.aim_s:.1f} s"
             measured = "not run" if figure.seconds is None else f"{figure.seconds:.2f} s"

@@ -24,10 +24,12 @@ def reproducer(outcome: Outcome, subgraph: Subgraph, bundle: Bundle | None) -> s
     Raises BadInput if the passes were not applied to the subgraph, so that there is nothing to compute."""
     if bundle is None or outcome.match is None or not outcome.match.rewritten:
         raise BadInput("There is nothing to reproduce: no pass of this outcome was applied to the subgraph.")
-    where = outcome.environment.device if outcome.environment else "an unknown device"
-    head = f'''"""Subgraph {subgraph.id} of {subgraph.task_id} with passes in it, as one program: python FILE
+    where = _plain(outcome.environment.device) if outcome.environment else "an unknown device"
+    when = _plain(outcome.finished_at)
+    name, task = _plain(subgraph.id), _plain(subgraph.task_id)
+    head = f'''"""Subgraph {name} of {task} with passes in it, as one program: python FILE
 
-The judge of PassNet Playground said: {outcome.verdict.value}. That was on {where}, at {outcome.finished_at},
+The judge of PassNet Playground said: {outcome.verdict.value}. That was on {where}, at {when},
 with the passes {bundle.digest[:16]}. This file needs torch and Triton only. It draws inputs with the recorded shapes
 and statistics, compares the subgraph with and without the passes to float64, and on a GPU takes times. It exits with 0
 if it comes to the same verdict. It is a way to look closer, and no judge: it watches no kernel, catches no cheat, and
@@ -61,6 +63,11 @@ def _described(spec: TensorSpec) -> dict[str, Any]:
         "parameter": bool(OF_A_MODULE.search(spec.original_name)),
         **{name: value for name, value in known.items() if value is not None},
     }
+
+
+def _plain(text: str) -> str:
+    """A name from outside, for a docstring, which it must not end."""
+    return "".join(each if each.isprintable() and each not in '"\\' else "?" for each in text)
 
 
 def _literal(value: Any) -> str:

@@ -99,6 +99,22 @@ def test_a_process_that_ends_is_a_crash(backend: LocalBackend, tmp_path: Path) -
     assert "verdict: crashed (the process was ended by SIGSEGV)" in found.stdout
 
 
+def test_names_from_outside_stay_text(backend: LocalBackend) -> None:
+    lesson = COURSE.lesson("first-kernel")
+    named = '""" + chr(10) + raise SystemExit\nraise SystemExit("caught")\n"""\\'
+    subgraph = replace(
+        lesson.task.subgraphs[0], id=named, task_id=named, code=lesson.task.subgraphs[0].code + "# '''\n"
+    )
+    outcome = replace(judged(backend, lesson, lesson.solution), reason=named)
+    text = reproducer(outcome, subgraph, lesson.solution)
+    module = ast.parse(text)
+    assert not any(isinstance(each, ast.Raise) for each in module.body)
+    assigned = [each for each in module.body if isinstance(each, ast.Assign)]
+    known = {ast.unparse(each.targets[0]): each.value for each in assigned}
+    assert ast.literal_eval(known["SUBGRAPH"]) == subgraph.code
+    assert ast.literal_eval(known["REASON"]) == named
+
+
 def test_without_a_match_there_is_nothing_to_reproduce(backend: LocalBackend) -> None:
     lesson = COURSE.lesson("first-pattern")
     outcome = judged(backend, lesson, lesson.start)

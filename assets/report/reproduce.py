@@ -58,7 +58,7 @@ def tried(asked):
         print("Triton's own interpreter does not compute with bfloat16: without a GPU the result means little.")
     try:
         passes = rewritten()
-    except Exception as error:
+    except Exception as error:  # the passes may raise anything
         return concluded("does not load", f"{type(error).__name__}: {error}")
     eager, exact = module(SUBGRAPH), module(in_float64(SUBGRAPH))
     for number, kind in enumerate(SPREADS):
@@ -67,7 +67,7 @@ def tried(asked):
         try:
             with Unwritten():
                 given = listed(called(passes, inputs))
-        except Exception as error:
+        except Exception as error:  # the passes may raise anything
             return concluded("compile failed" if of_compiling(error) else "crashed", f"{type(error).__name__}: {error}")
         verdict, reason = compared(wanted, given, right)
         print(f"{kind} inputs: {verdict}{reason and ': ' + reason}")

@@ -69,12 +69,16 @@ def _written(text: str, file: str | None, console: Console) -> int:
     if file is None:
         console.out.write(text)
         return ACCEPTED
-    try:
-        Path(file).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise BadInput(f"'{file}' cannot be written: {error.strerror}. Name another file.") from error
+    _write(text, Path(file))
     console.tell(f"Wrote {file}.")
     return ACCEPTED
+
+
+def _write(text: str, path: Path) -> None:
+    try:
+        path.write_text(text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise BadInput(f"'{path}' cannot be written: {error.strerror}. Name another file.") from error
 
 
 def runs_import(args: argparse.Namespace, console: Console) -> int:
@@ -97,10 +101,7 @@ def report(args: argparse.Namespace, console: Console) -> int:
     with console.service() as service:
         text = run_report(service, args.run)
     path = Path(args.out)
-    try:
-        path.write_text(text, encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise BadInput(f"'{path}' cannot be written: {error.strerror}. Name another file.") from error
+    _write(text, path)
     if args.json:
         console.show({"run": args.run, "file": args.out, "bytes": path.stat().st_size})
     else:

@@ -1,6 +1,7 @@
 """Apply passes to a graph of torch.fx. What no pass takes stays as it was, down to the objects that it names."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from typing import Any
 
 import torch
@@ -41,19 +42,15 @@ def _change(
     """Make the captured graph say what after says. Nodes that stay are moved, not copied: Dynamo marks its own."""
     (output,) = captured.find_nodes(op="output")
     nodes: dict[str, torch.fx.Node] = {}
-    made: list[torch.fx.Node] = []
-    try:
-        with captured.inserting_before(output):
-            for node in after.nodes:
-                if read.graph.by_name.get(node.name) == node:
-                    nodes[node.name] = read.origins[node.name]
-                else:
-                    nodes[node.name] = _made(captured, node, nodes, passes, making)
-                    made.append(nodes[node.name])
-    except Exception:
-        for each in reversed(made):
-            captured.erase_node(each)
-        raise
+    with ExitStack() as undoing, captured.inserting_before(output):
+        for node in after.nodes:
+            if read.graph.by_name.get(node.name) == node:
+                nodes[node.name] = read.origins[node.name]
+            else:
+                nodes[node.name] = _made(captured, node, nodes, passes, making)
+                undoing.callback(captured.erase_node, nodes[node.name])
+        # nothing has failed: all of them stay
+        undoing.pop_all()
     gone = [(origin, nodes.get(name)) for name, origin in read.origins.items() if nodes.get(name) is not origin]
     for origin, other in gone:
         if other is not None:

@@ -14,7 +14,7 @@ from passnet_core.errors import BadInput
 from passnet_core.fx.modules import Function
 from passnet_core.integrate import applying
 from passnet_core.integrate.bundles import found, is_accepted, passes_of
-from passnet_core.integrate.calls import Callee, PassFailed, callee, is_weight
+from passnet_core.integrate.calls import Callee, PassFailed, callee
 from passnet_core.integrate.explanation import Explanation, GraphExplanation
 from passnet_core.records import Bundle
 
@@ -202,5 +202,5 @@ def _weights(chosen: Callee, args: Sequence[Any]) -> tuple[str, ...]:
     return tuple(
         name
         for name, each in zip(chosen.given, args)
-        if isinstance(each, torch.fx.Node) and is_weight(each.meta.get("example_value"))
+        if isinstance(each, torch.fx.Node) and isinstance(each.meta.get("example_value"), torch.nn.Parameter)
     )

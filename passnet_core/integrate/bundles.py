@@ -2,7 +2,7 @@
 
 import atexit
 import contextlib
-import importlib.util
+import importlib
 import shutil
 import sys
 import tempfile
@@ -10,13 +10,13 @@ from collections.abc import Collection, Iterator
 from functools import cache
 from pathlib import Path
 
-from passnet_core.bundles.reading import read_bundle
+from passnet_core.bundles.reading import read_bundle, write_bundle
 from passnet_core.corpus.solved import read_solved
 from passnet_core.errors import BadInput
 from passnet_core.fx.loading import FOLDER, make_importable
 from passnet_core.fx.passes import ImportedPasses, imported_passes
 from passnet_core.records import Bundle
-from passnet_core.settings import BUNDLED_DATA
+from passnet_core.settings import BUNDLED_DATA, rules_file
 
 LEAST_DIGITS = 8
 """How many characters of a digest name a bundle at least."""
@@ -31,7 +31,8 @@ def found(named: str | Path | Bundle) -> Bundle:
     digits = str(named).lower()
     if Path(named).exists() or not _is_digest(digits):
         return read_bundle(Path(named))
-    (*fitting,) = (bundle for digest, bundle in _known().items() if digest.startswith(digits))
+    known = {**_references(), **_of_rules()}
+    fitting = [bundle for digest, bundle in known.items() if digest.startswith(digits)]
     if len(fitting) != 1:
         what = f"{len(fitting)} bundles" if fitting else "No bundle"
         raise BadInput(
@@ -43,7 +44,7 @@ def found(named: str | Path | Bundle) -> Bundle:
 
 def is_accepted(bundle: Bundle) -> bool:
     """Whether the bundle comes with the playground, whose judge has accepted it."""
-    return bundle.digest in _known()
+    return bundle.digest in _references() or bundle.digest in _of_rules()
 
 
 def _is_digest(text: str) -> bool:
@@ -51,11 +52,16 @@ def _is_digest(text: str) -> bool:
 
 
 @cache
-def _known() -> dict[str, Bundle]:
-    """The bundles that come with the playground, by their digests."""
-    bundles = [read_bundle(each.parent) for each in sorted((BUNDLED_DATA / "bundles").glob("*/about.json"))]
-    bundles += read_solved(BUNDLED_DATA / "solved" / "rules.jsonl.xz").values()
+def _references() -> dict[str, Bundle]:
+    """The reference bundles by their digests."""
+    bundles = (read_bundle(each.parent) for each in (BUNDLED_DATA / "bundles").glob("*/about.json"))
     return {each.digest: each for each in bundles}
+
+
+@cache
+def _of_rules() -> dict[str, Bundle]:
+    """The bundles that rules wrote for the bundled tasks, by their digests. Reading them takes a quarter second."""
+    return {each.digest: each for each in read_solved(rules_file()).values()}
 
 
 @cache
@@ -67,9 +73,7 @@ def passes_of(bundle: Bundle) -> ImportedPasses:
     # Triton reads the source of a kernel from its file, perhaps as late as in its first launch
     atexit.register(shutil.rmtree, root, ignore_errors=True)
     folder = root / FOLDER
-    folder.mkdir()
-    for file in bundle.files:
-        (folder / file.name).write_text(file.code, encoding="utf-8", newline="")
+    write_bundle(bundle, folder)
     with _importable(folder, {file.name.removesuffix(".py") for file in bundle.files}):
         try:
             return imported_passes(bundle.passes, folder)

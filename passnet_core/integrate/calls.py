@@ -1,12 +1,10 @@
 """The functions that replaced matches call: the pass's arguments, its replacement, and prepared weights."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import torch
-
-from passnet_core.fx.modules import Function, Hook, module_of, placed_passes
+from passnet_core.fx.modules import Function, Hook, Packing, module_of, placed_passes
 from passnet_core.graphs.ir import Graph, Node, NodeKind, Ref, references
 from passnet_core.graphs.placement import placed
 from passnet_core.graphs.rewriting import TracedPass
@@ -45,7 +43,7 @@ class Callee:
         def call(*inputs: Any) -> Any:
             try:
                 return compute(*inputs)
-            except Exception as error:
+            except Exception as error:  # the replacement is the bundle's own code
                 raise PassFailed(
                     f"The replacement of pass {name} raised {type(error).__name__}: {error}. Leave this pass out of its"
                     " bundle, or compile the model without the bundle."
@@ -59,7 +57,7 @@ class Callee:
         if self.hook is None or not set(self.hook.names) & set(weights):
             return self.replacement
         places = {name: place for place, name in enumerate(self.hook.names) if name in weights}
-        return _Prepared(self.replacement, self.hook.prepare, places)
+        return _Prepared(self.replacement, Packing(self.hook.prepare, places))
 
 
 def callee(
@@ -90,25 +88,18 @@ def callee(
 class _Prepared:
     """Calls a replacement function with prepared weights, which are prepared again when the weights have changed."""
 
-    def __init__(self, function: Function, prepare: Callable[..., Any], places: Mapping[str, int]) -> None:
-        self.function, self.prepare, self.places = function, prepare, places
+    def __init__(self, function: Function, packing: Packing) -> None:
+        self.function, self.packing, self.places = function, packing, list(packing.weights.values())
         self.state: list[tuple[int, int]] | None = None
-        self.packed: Mapping[str, Any] = {}
+        self.packed: list[Any] = []
 
     def __call__(self, *args: Any) -> Any:
-        weights = {name: args[place] for name, place in self.places.items()}
-        state = [(each.data_ptr(), 0 if each.is_inference() else each._version) for each in weights.values()]
+        weights = [args[place] for place in self.places]
+        state = [(each.data_ptr(), 0 if each.is_inference() else each._version) for each in weights]
         if state != self.state:
-            packed = self.prepare(weights)
-            if not isinstance(packed, dict) or set(packed) != set(weights):
-                raise TypeError(f"prepare() has to return a dict with {', '.join(weights)}.")
-            self.state, self.packed = state, packed
+            self.packed = self.packing(args)
+            self.state = state
         given = list(args)
-        for name, place in self.places.items():
-            given[place] = self.packed[name]
+        for place, value in zip(self.places, self.packed):
+            given[place] = value
         return self.function(*given)
-
-
-def is_weight(value: Any) -> bool:
-    """Whether an example input is a parameter of the model."""
-    return isinstance(value, torch.nn.Parameter)

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -54,7 +55,7 @@ def operator_for(callee: Callee, args: Sequence[Any], weights: Sequence[str]) ->
 
 
 def _word(name: str) -> str:
-    return "".join(each if each.isalnum() and each.isascii() else "_" for each in name)
+    return re.sub(r"\W", "_", name, flags=re.ASCII)
 
 
 def _kind(value: Any) -> str:

@@ -1,16 +1,15 @@
 """Write an outcome as one Python file that needs torch and Triton only, and computes and compares the same."""
 
-import functools
 import pprint
 import re
 from typing import Any
 
-from passnet_core.errors import BadInput, InfrastructureError
+from passnet_core.errors import BadInput
 from passnet_core.records import RIGHT, Bundle, Outcome, PassFile, Subgraph, TensorSpec
+from passnet_core.reports.writing import asset
 from passnet_core.service import Service
-from passnet_core.settings import ASSETS
 
-BODY = ASSETS / "report" / "reproduce.py"
+BODY = "reproduce.py"
 LINE = "# --- what follows"
 """Where the part begins that all files share."""
 WIDTH = 116
@@ -45,7 +44,8 @@ has five kinds of inputs where the judge has more."""
     sources = {"SUBGRAPH": subgraph.code, "REWRITTEN": outcome.match.rewritten}
     parts += [f"{name} = {_quoted(code)}\n" for name, code in sources.items()]
     parts += [f"PASSES = {_files(bundle.passes)}\n", f"HELPERS = {_files(bundle.helpers)}\n"]
-    return "\n".join([*parts, _body()])
+    _, line, body = asset(BODY).partition(LINE)
+    return "\n".join([*parts, line + body])
 
 
 def reproducer_of(service: Service, outcome: Outcome) -> str:
@@ -84,14 +84,3 @@ def _quoted(code: str) -> str:
     plain = "\\" not in code and "'''" not in code and not code.endswith("'")
     plain &= all(each.isprintable() for each in code.split("\n"))
     return f"'''{code}'''" if plain else repr(code)
-
-
-@functools.cache
-def _body() -> str:
-    try:
-        _, line, body = BODY.read_text(encoding="utf-8").partition(LINE)
-    except OSError as error:
-        raise InfrastructureError(
-            f"The file {BODY.name} cannot be read ({error.strerror}). Use a complete checkout of the project."
-        ) from error
-    return line + body

@@ -40,11 +40,12 @@ def written(content: Content) -> str:
 
 
 def _style() -> str:
-    return _asset("report.css")
+    return asset("report.css")
 
 
 @functools.cache
-def _asset(name: str) -> str:
+def asset(name: str) -> str:
+    """A file of the folder that reports are made of. Raises InfrastructureError if it cannot be read."""
     try:
         return (FOLDER / name).read_text(encoding="utf-8")
     except OSError as error:
@@ -62,7 +63,7 @@ def _template() -> jinja2.Template:
         "when": _when, "shape": _shape, "figure": _figure, "level": level_of, "listed": _listed,
         "brief": _brief, "named": PROFILES.get,
     }  # fmt: skip
-    return environment.from_string(_asset("report.html.jinja"))
+    return environment.from_string(asset("report.html.jinja"))
 
 
 def _shown(value: Any) -> Any:

@@ -207,6 +207,26 @@ compared(Strided(), passes, [two()])
 assert counts(compared(Plain(), passes, [two(4), two(5), two(7)], dynamic=True)) == [2]
 assert counts(compared(Plain(), passes, [two(4), two(5), two(7)])) == [2, 2]
 
+# a graph of which one match cannot be replaced stays as it was
+from passnet_core.integrate.applying import apply
+from passnet_core.integrate.bundles import passes_of
+graph = torch.fx.symbolic_trace(Strided()).graph
+made, before = [], str(graph)
+
+
+def refusing_the_second(traced, args):
+    made.append(args)
+    if len(made) == 2:
+        raise TypeError("no luck")
+    return torch.relu, args
+
+
+try:
+    apply(graph, passes_of(backend(passes).bundles[0]).passes, refusing_the_second)
+except TypeError as error:
+    assert str(error) == "no luck"
+assert len(made) == 2 and str(graph) == before, graph
+
 # several bundles, in their order: what the first one takes the second cannot
 other = folder("other", BODY.replace("torch.relu(x + y)", "x + y"))
 found = compared(Plain(), [passes, other], [two()])

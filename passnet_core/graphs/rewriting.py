@@ -55,7 +55,7 @@ def rewrite(
     current = graph
     replaced: dict[str, str] = {}
     for each in passes:
-        needed = _needed(each)
+        needed = needed_inputs(each)
         matching = find_matches(each.pattern, current, bind=bind, pattern_bind=pattern_bind, needed=needed, keep=keep)
         if not matching.matches and replaced:
             matching = _too_late(each, graph, matching, replaced, bind, pattern_bind, needed)
@@ -78,8 +78,8 @@ def rewrite(
     return Rewriting(current, tuple(reports), tuple(calls))
 
 
-def _needed(each: TracedPass) -> frozenset[str]:
-    """Return the pattern's inputs whose values replacement_args reads."""
+def needed_inputs(each: TracedPass) -> frozenset[str]:
+    """Return the pattern's inputs whose values replacement_args reads. Raises BadInput if it takes others."""
     pattern, arguments = each.pattern.inputs, each.arguments.inputs
     if len(pattern) != len(arguments):
         raise BadInput(

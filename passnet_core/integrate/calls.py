@@ -7,7 +7,7 @@ from typing import Any
 from passnet_core.fx.modules import Function, Hook, Packing, module_of, placed_passes
 from passnet_core.graphs.ir import Graph, Node, NodeKind, Ref, references
 from passnet_core.graphs.placement import placed
-from passnet_core.graphs.rewriting import TracedPass
+from passnet_core.graphs.rewriting import TracedPass, needed_inputs
 
 
 class PassFailed(RuntimeError):
@@ -67,9 +67,7 @@ def callee(
     pass has its own. also: give it the inputs too that only the pattern reads, so that the pattern can be computed from
     them."""
     pattern, given = traced.pattern.inputs, traced.arguments.inputs
-    read = {*references(traced.arguments.result)}
-    read.update(name for node in traced.arguments.operations for name in node.inputs)
-    needed = {first.name for first, second in zip(pattern, given) if second.name in read}
+    needed = set(needed_inputs(traced))
     if also:
         needed |= {name for node in traced.pattern.operations for name in node.inputs}
         needed |= set(references(traced.pattern.result))

@@ -7,7 +7,7 @@ from pathlib import Path
 def main(arguments: list[str]) -> None:
     """Run one of these programs:
     describe ISOLATION | referee CHANNEL ISOLATION HOME SPARES | fork-server CONTROL DEVICE SCRATCH WHO |
-    confined ISOLATION MODULE SECONDS | inside MODULE SECONDS."""
+    confined ISOLATION HOME DEVICE MODULE SECONDS [FOLDER ...] | inside DEVICE MODULE SECONDS [FOLDER ...]."""
     match arguments:
         case ["describe", isolation]:
             from passnet_core.judge.supervisor import machine
@@ -30,14 +30,14 @@ def main(arguments: list[str]) -> None:
                 lambda: import_module("passnet_core.judge.worker.server"),  # type: ignore[arg-type]
                 who,
             )
-        case ["confined", isolation, module, seconds]:
+        case ["confined", isolation, home, *program]:
             from passnet_core.judge.supervisor import confined
 
-            sys.exit(confined.main(isolation, module, float(seconds)))
-        case ["inside", module, seconds]:
+            sys.exit(confined.main(isolation, Path(home), program))
+        case ["inside", *program]:
             from passnet_core.judge.supervisor import confined
 
-            confined.inside(module, float(seconds))
+            confined.inside(program)
         case _:
             sys.exit(f"Not a program of the judge: {arguments}. To judge a pass, use python -m passnet_core evaluate.")
 

@@ -1,12 +1,16 @@
 """Tasks, their subgraphs, and the inputs of subgraphs."""
 
 import math
+import re
 from dataclasses import dataclass
 from functools import cached_property
 
 from passnet_core.errors import UnknownItem
 from passnet_core.records.codec import digest_of, to_json, whole
 from passnet_core.records.enums import Family
+
+OF_A_MODULE = re.compile(r"(^|_)self_(\w+_)?(parameters|buffers)_", re.IGNORECASE)
+"""How a capture names what belongs to a module, such as L_self_modules_norm_parameters_weight_."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +30,11 @@ class TensorSpec:
     high: float | None = None
     data: tuple[float, ...] | None = None
     original_name: str = ""
+
+    @property
+    def is_of_a_module(self) -> bool:
+        """Whether its original name is that of a parameter or buffer."""
+        return OF_A_MODULE.search(self.original_name) is not None
 
 
 @dataclass(frozen=True)

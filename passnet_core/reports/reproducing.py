@@ -1,7 +1,6 @@
 """Write an outcome as one Python file that needs torch and Triton only, and computes and compares the same."""
 
 import pprint
-import re
 from typing import Any
 
 from passnet_core.errors import BadInput
@@ -13,8 +12,6 @@ BODY = "reproduce.py"
 LINE = "# --- what follows"
 """Where the part begins that all files share."""
 WIDTH = 116
-OF_A_MODULE = re.compile(r"(^|_)self_(\w+_)?(parameters|buffers)_", re.IGNORECASE)
-"""The names of parameters and buffers in source models, as Dynamo writes them."""
 
 
 def reproducer(outcome: Outcome, subgraph: Subgraph, bundle: Bundle | None) -> str:
@@ -60,7 +57,7 @@ def _described(spec: TensorSpec) -> dict[str, Any]:
         "name": spec.name,
         "shape": list(spec.shape),
         "dtype": spec.dtype,
-        "parameter": bool(OF_A_MODULE.search(spec.original_name)),
+        "parameter": spec.is_of_a_module,
         **{name: value for name, value in known.items() if value is not None},
     }
 

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from queue import LifoQueue
 from typing import TypeVar, cast
@@ -184,15 +184,19 @@ class LocalBackend:
         finally:
             free.put(referee)
 
-    def program(self, module: str, given: bytes, limit_s: float) -> bytes:
+    def program(
+        self, module: str, given: bytes, limit_s: float, *, device: Device = Device.CPU, folders: Sequence[Path] = ()
+    ) -> bytes:
         """Run a program of this package, isolated like candidate code, and return its standard output.
 
-        given: its standard input. Raises BadInput, with its last words, if it fails or exceeds limit_s seconds."""
+        given: its standard input. folders: what it may read and import besides. Raises BadInput, with its last words,
+        if it fails or exceeds limit_s seconds, InfrastructureError if this machine cannot run it."""
+        named = [str(each.resolve()) for each in folders]
         with tempfile.TemporaryFile() as asked, tempfile.TemporaryFile() as answer, tempfile.TemporaryFile() as said:
             asked.write(given)
             asked.seek(0)
             process = subprocess.Popen(
-                self.command("confined", self.isolation, module, str(limit_s)),
+                self.command("confined", self.isolation, str(self.home), device, module, str(limit_s), *named),
                 stdin=asked,
                 stdout=answer,
                 stderr=said,

@@ -14,7 +14,7 @@ from passnet_core.graphs.effects import last_part
 from passnet_core.graphs.ir import Graph, Node, NodeKind, Ref
 from passnet_core.judge.numerics.constants import exact_constants
 from passnet_core.judge.numerics.integer_ranges import COMPARISONS, TURNING, UNCHANGED, dtypes, indexings, whole_ranges
-from passnet_core.judge.numerics.parameters import is_of_a_module, parameters
+from passnet_core.judge.numerics.parameters import parameters
 from passnet_core.judge.protocol.messages import Given
 from passnet_core.judge.protocol.reference_bench import PLAIN_ROLE, Drawn, InputRole
 from passnet_core.records import Profile, TensorForm, TensorSpec
@@ -852,7 +852,7 @@ def usual_spread(mean: float, parameter: bool) -> float:
 
 def is_parameter(spec: TensorSpec, role: InputRole) -> bool:
     """Whether the input is drawn like a parameter; where nothing is known about it, a vector is."""
-    return role.parameter or is_of_a_module(spec) or (not spec.original_name and len(spec.shape) <= 1)
+    return role.parameter or spec.is_of_a_module or (not spec.original_name and len(spec.shape) <= 1)
 
 
 def _impulses(shape: tuple[int, ...], generator: torch.Generator) -> torch.Tensor:

@@ -3,7 +3,6 @@
 The recorded name says so if the input was an attribute of a module. Otherwise the graph must: each operation that reads
 the input, perhaps through views and conversions, takes it as a weight. A name such as attn_weights says nothing."""
 
-import re
 from collections.abc import Sequence
 
 from passnet_core.fx import signatures
@@ -11,9 +10,6 @@ from passnet_core.graphs.effects import last_part
 from passnet_core.graphs.ir import Graph, Node, Ref
 from passnet_core.judge.numerics.integer_ranges import UNCHANGED
 from passnet_core.records import TensorSpec
-
-OF_A_MODULE = re.compile(r"(^|_)self_(\w+_)?(parameters|buffers)_", re.IGNORECASE)
-"""How a capture names what belongs to a module, such as L_self_modules_norm_parameters_weight_."""
 
 WEIGHING = frozenset(
     {
@@ -33,11 +29,7 @@ def parameters(graph: Graph, specs: Sequence[TensorSpec]) -> frozenset[str]:
         readers = [graph.by_name[each] for each in graph.users[node.name]]
         if readers and all(_takes_as_weight(each, node.name, taken) for each in readers):
             taken.add(node.name)
-    return frozenset(spec.name for spec in specs if is_of_a_module(spec) or spec.name in taken)
-
-
-def is_of_a_module(spec: TensorSpec) -> bool:
-    return OF_A_MODULE.search(spec.original_name) is not None
+    return frozenset(spec.name for spec in specs if spec.is_of_a_module or spec.name in taken)
 
 
 def _takes_as_weight(reader: Node, name: str, taken: set[str]) -> bool:

@@ -1,39 +1,57 @@
 """Runs one of this package's programs on a stranger's file in the sandbox of candidate code.
 
-The program sees no network, no key and no file of the user's. Standard input and output are passed through."""
+The program sees no network, no key and no file of the user's, except in folders that the caller names. Standard input
+and output are passed through."""
 
+import contextlib
 import os
 import runpy
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
+from pathlib import Path
 
 from passnet_core.errors import InfrastructureError
 from passnet_core.judge.supervisor import sandbox
+from passnet_core.judge.supervisor.device_lock import DeviceLock
 from passnet_core.records import Device, Isolation
 
-PROGRAMS = ("passnet_core.corpus.partitioning",)
+PROGRAMS = (
+    "passnet_core.corpus.partitioning",
+    "passnet_core.integrate.capturing",
+    "passnet_core.integrate.surveying",
+    "passnet_core.integrate.measuring",
+)
 
-LIMITS = sandbox.Limits(memory_bytes=10 << 30)
+LIMITS = sandbox.Limits(memory_bytes=10 << 30, scratch_bytes=2 << 30)
 
 UNAVAILABLE = 3
 """The exit code when no isolation can be had."""
 
 
-def main(isolation: str, module: str, limit_s: float) -> int:
+def main(isolation: str, home: Path, program: Sequence[str]) -> int:
     """Starts the program in the chosen isolation and returns its exit code, or UNAVAILABLE.
 
-    limit_s: seconds of processor time per core."""
+    program: "cpu" or "cuda", the module, seconds of processor time per core, and folders that it may read. On a GPU it
+    runs while no judge of this home uses it."""
+    device, module, limit_s, *folders = program
     if module not in PROGRAMS:
         raise ValueError(f"{module} is none of {PROGRAMS}")
+    where, also = Device(device), [Path(each) for each in folders]
+    cpu_s = float(limit_s) * (os.cpu_count() or 1)
     try:
         place = sandbox.chosen(isolation)
-        argv = [sys.executable, "-m", "passnet_core.judge", "inside", module, str(limit_s * (os.cpu_count() or 1))]
-        with tempfile.TemporaryDirectory(prefix="confined-") as folder:
+        argv = [sys.executable, "-m", "passnet_core.judge", "inside", device, module, str(cpu_s), *folders]
+        lock = DeviceLock(home, lambda words: print(words, file=sys.stderr, flush=True))
+        with (
+            tempfile.TemporaryDirectory(prefix="confined-") as folder,
+            lock.alone() if where is Device.CUDA else contextlib.nullcontext(),
+        ):
             scratch = sandbox.PRIVATE_TEMP if place is Isolation.SANDBOXED else folder
             return subprocess.run(
-                sandbox.command(argv, isolation=place, device=Device.CPU, limits=LIMITS),
-                env=sandbox.environment(Device.CPU, scratch, os.environ),
+                sandbox.command(argv, isolation=place, device=where, limits=LIMITS, also=also),
+                env=sandbox.environment(where, scratch, os.environ),
                 cwd="/" if place is Isolation.SANDBOXED else folder,
                 check=False,
             ).returncode
@@ -42,10 +60,12 @@ def main(isolation: str, module: str, limit_s: float) -> int:
         return UNAVAILABLE
 
 
-def inside(module: str, cpu_s: float) -> None:
+def inside(program: Sequence[str]) -> None:
     """Drops privileges, sets the limits, and runs the program in this process."""
+    device, module, cpu_s, *folders = program
     sandbox.die_with_parent()
-    sandbox.limit_this_process(device=Device.CPU, cpu_s=cpu_s, limits=LIMITS)
-    sandbox.confine_this_process(Device.CPU)
+    sandbox.limit_this_process(device=Device(device), cpu_s=float(cpu_s), limits=LIMITS)
+    sandbox.confine_this_process(Device(device), [Path(each) for each in folders])
+    sys.path[:0] = folders
     sys.argv = [module]
     runpy.run_module(module, run_name="__main__", alter_sys=True)

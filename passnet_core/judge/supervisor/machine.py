@@ -20,13 +20,14 @@ from passnet_core.records import CLOCK_VERSION, Device, Environment, Isolation, 
 JUDGING = ("judge", "fx", "bundles", "graphs", "scoring", "records")
 """The parts of the package that decide verdicts."""
 NOT_JUDGING = (
+    "judge/supervisor/confined.py",
     "records/trajectories.py",
     "bundles/carried.py",
     "bundles/carried_files/launching.py",
     "bundles/carried_files/numerics.py",
     "bundles/carried_files/planning.py",
 )
-"""Files in these parts that decide nothing: the judge never imports them, and a test holds that."""
+"""Files in these parts that decide nothing: no verdict's processes import them, and a test holds that."""
 
 
 GIB = 1 << 30

@@ -118,8 +118,17 @@ def environment(device: Device, scratch: str, inherited: Mapping[str, str]) -> d
     return variables | {name: inherited[name] for name in PASSED_ON if inherited.get(name)}
 
 
-def command(argv: Sequence[str], *, isolation: Isolation, device: Device, limits: Limits = LIMITS) -> list[str]:
-    """The command line that runs argv in this isolation. The caller must pass a clean environment."""
+def command(
+    argv: Sequence[str],
+    *,
+    isolation: Isolation,
+    device: Device,
+    limits: Limits = LIMITS,
+    also: Sequence[Path] = (),
+) -> list[str]:
+    """The command line that runs argv in this isolation. The caller must pass a clean environment.
+
+    also: further folders that it may read."""
     if isolation is Isolation.PROCESS:
         return list(argv)
     program = shutil.which("bwrap")
@@ -143,7 +152,7 @@ def command(argv: Sequence[str], *, isolation: Isolation, device: Device, limits
     if device is Device.CUDA:
         for node in device_nodes():
             line += ["--dev-bind-try", str(node), str(node)]
-    for shown in _shown_folders(os.environ):
+    for shown in (*_shown_folders(os.environ), *also):
         line += ["--ro-bind", str(shown), str(shown)]
     if (app := PACKAGE / "_app").is_dir():
         # a wheel also holds reference bundles and recorded times, which a candidate must not see
@@ -270,16 +279,16 @@ def _kernel() -> tuple[int, ...]:
     return tuple(int(part) for part in re.findall(r"\d+", platform.release())[:2])
 
 
-def confine_this_process(device: Device) -> None:
+def confine_this_process(device: Device, also: Sequence[Path] = ()) -> None:
     """Drop what candidate code does not need, for the calling process and all that it starts, irrevocably.
 
-    Call it while there is only one thread, before CUDA starts its own."""
+    Call it while there is only one thread, before CUDA starts its own. also: further folders that it may read."""
     # NVIDIA's driver does not start under Landlock, whatever the rules allow ("OS call failed")
-    reach = _reach(device) if device is Device.CPU else None
+    reach = _reach(device, also) if device is Device.CPU else None
     confinement.confine(reach, count_memory=device is Device.CPU)
 
 
-def _reach(device: Device) -> confinement.Reach:
+def _reach(device: Device, also: Sequence[Path]) -> confinement.Reach:
     """The files that a worker may reach: in a sandbox everything it sees, otherwise a similar list of the machine's."""
     scratch = Path(os.environ.get("TMPDIR", PRIVATE_TEMP))
     private = is_private()
@@ -287,7 +296,7 @@ def _reach(device: Device) -> confinement.Reach:
     nodes = [Path("/dev", name) for name in ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts")]
     shared_memory = (Path("/dev/shm"),) if private or device is Device.CUDA else ()
     return confinement.Reach(
-        read=(Path("/"),) if private else (*map(Path, system), *_shown_folders(os.environ)),
+        read=(Path("/"),) if private else (*map(Path, system), *_shown_folders(os.environ), *also),
         listed=(Path("/dev"),),
         use=(*nodes, *(device_nodes() if device is Device.CUDA else ()), Path("/proc/self/comm")),
         own=(scratch, *shared_memory),

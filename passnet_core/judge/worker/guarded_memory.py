@@ -139,14 +139,21 @@ class _GuardedAccess:
         return self._plain.atomic_cas(pointers, expected, values, semantic)
 
 
+def _in_one(addresses: np.ndarray, size: int, near: int) -> bool:
+    """Whether all elements at these addresses lie in one of the launch's tensors, or so many bytes beside it."""
+    if not addresses.size:
+        return True
+    first, last = int(addresses.min()), int(addresses.max()) + size
+    return any(each.start - near <= first and last <= each.end + near for each in _held)
+
+
 def _guard(pointers: np.ndarray, mask: Any, size: int, doing: str, near: int = 0) -> None:
     """Raise OutsideMemory if a lane of the mask is farther than so many bytes outside of the launch's memory."""
-    mask = np.broadcast_to(np.asarray(mask), pointers.shape)
-    addresses = pointers.reshape(-1) if mask.all() else pointers[mask]
-    if not addresses.size:
+    # mostly even the lanes that the mask leaves out are inside
+    if _in_one(pointers, size, near):
         return
-    first, last = int(addresses.min()), int(addresses.max()) + size
-    if any(each.start - near <= first and last <= each.end + near for each in _held):
+    addresses = pointers[np.broadcast_to(np.asarray(mask), pointers.shape)]
+    if _in_one(addresses, size, near):
         return
     inside = np.zeros(addresses.shape, np.bool_)
     for each in _held:

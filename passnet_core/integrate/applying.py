@@ -47,8 +47,10 @@ def _change(
             if read.graph.by_name.get(node.name) == node:
                 nodes[node.name] = read.origins[node.name]
             else:
-                nodes[node.name] = _made(captured, node, nodes, passes, making)
-                undoing.callback(captured.erase_node, nodes[node.name])
+                made = nodes[node.name] = _made(captured, node, nodes, passes, making)
+                undoing.callback(captured.erase_node, made)
+                # values keep their names, so later matches find what they look like
+                made.meta.update(read.origins[node.name].meta if node.name in read.origins else {})
         # nothing has failed: all of them stay
         undoing.pop_all()
     gone = [(origin, nodes.get(name)) for name, origin in read.origins.items() if nodes.get(name) is not origin]

@@ -12,6 +12,7 @@ import torch.fx
 
 from passnet_core.errors import BadInput
 from passnet_core.fx.modules import Function
+from passnet_core.graphs.rewriting import TracedPass
 from passnet_core.integrate import applying
 from passnet_core.integrate.bundles import found, is_accepted, passes_of
 from passnet_core.integrate.calls import Callee, PassFailed, callee
@@ -85,6 +86,10 @@ class _Captured:
 
     explained: GraphExplanation
     misses: dict[str, str]
+
+
+class _Refused(Exception):
+    """A match cannot be called; the others of its graph may."""
 
 
 class PassBackend:
@@ -164,17 +169,28 @@ class PassBackend:
         operations = _operations(graph)
         device = applying.device_of(example_inputs)
         callees = {key: each.placed(device) for key, each in self._callees.items()}
-        try:
-            reports = applying.apply(
-                graph,
-                [each.traced for each in callees.values()],
-                lambda traced, args: making(callees[traced.replacement], args),
-            )
-        except (BadInput, RecursionError, TypeError) as error:
-            self._keep(operations, left_alone=f"the passes cannot be applied to it: {error}")
-            return
+        refused: dict[str, str] = {}
+
+        def made(traced: TracedPass, args: Sequence[Any]) -> tuple[Function, Sequence[Any]]:
+            try:
+                return making(callees[traced.replacement], args)
+            except TypeError as error:
+                refused[traced.replacement] = f"A match of it cannot be an operator of Inductor's: it takes {error}."
+                raise _Refused from error
+
+        while True:
+            chosen = [each.traced for key, each in callees.items() if key not in refused]
+            try:
+                reports = applying.apply(graph, chosen, made)
+                break
+            except _Refused:
+                continue
+            except (BadInput, RecursionError, TypeError) as error:
+                self._keep(operations, left_alone=f"the passes cannot be applied to it: {error}")
+                return
         matches = {each.name: len(each.matches) for each in reports if each.matches}
         misses = {each.name: each.miss.reason for each in reports if each.miss is not None}
+        misses |= {callees[key].traced.name: reason for key, reason in refused.items()}
         self._keep(operations, matches, misses, left_alone="" if matches else "no pass matches")
 
     def _keep(

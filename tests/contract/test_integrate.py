@@ -101,6 +101,16 @@ class Dropping(torch.nn.Module):
         return torch.relu(torch.nn.functional.dropout(x, 0.5, True) + y)
 
 
+class Following(torch.nn.Module):
+    def forward(self, x, y):
+        return torch.relu(torch.relu(x + y) + y)
+
+
+class Reshaping(torch.nn.Module):
+    def forward(self, x, y):
+        return torch.relu(x + y), torch.reshape(torch.tanh(x), (x.shape[0] * 2, -1))
+
+
 class Strided(torch.nn.Module):
     def forward(self, x, y):
         return torch.relu(x.t() + y.t()), torch.relu(x[:, ::2] + y[:, ::2]).view(-1)
@@ -188,6 +198,7 @@ def prepared_weights(rest):
     return hook.prepare.__globals__["PREPARED"]
 
 
+RESHAPING = BODY.replace("torch.relu(x + y)", "torch.reshape(torch.tanh(x), y)")
 FAILING = BODY.replace("    CALLS.append(1)", "    raise ValueError('no luck today')")
 SAID = "The replacement of pass added raised ValueError: no luck today. Leave this pass out"
 warnings.simplefilter("ignore", PassWarning)
@@ -243,6 +254,11 @@ assert prepared_weights("eager") == [["y"], ["y"]]
 
 INDUCTOR = """
 passes = folder("passes")
+# a match that reads what another one has computed; and one that cannot be an operator beside one that can
+assert counts(compared(Following(), passes, [two()], "inductor")) == [2]
+reshaping = folder("reshaping", RESHAPING)
+found = compared(Reshaping(), [passes, reshaping], [two()], "inductor", dynamic=True)
+assert counts(found) == [1] and any("a list with computed numbers" in each for each in found.missed.values()), found
 assert counts(compared(Plain(), passes, [two(4), two(5)], "inductor", dynamic=True)) == [2]
 assert counts(compared(Strided(), passes, [two()], "inductor")) == [2]
 in_place = folder("in_place", BODY.replace("torch.relu(x + y)", "torch.relu(x.add_(y))"))

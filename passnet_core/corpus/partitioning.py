@@ -19,7 +19,7 @@ from passnet_core.corpus.members import deduplicated, spread
 from passnet_core.corpus.packs import Pack, lines_of
 from passnet_core.corpus.running import drawn, module_of
 from passnet_core.errors import BadInput
-from passnet_core.graphs.fingerprint import operation_key
+from passnet_core.graphs.fingerprint import operation_key, structure
 from passnet_core.graphs.ir import Graph, Node, Value, substituted
 from passnet_core.graphs.source import emit, parse
 from passnet_core.graphs.vocabulary import operator_family, operator_sequence
@@ -100,16 +100,21 @@ def _computes(node: Node) -> bool:
 
 
 def _remembering() -> Fuses:
-    """Return a function that says whether a cut fuses, and remembers the answer for equal operations.
-    So the first one counts, which is of the smallest size, in single precision."""
+    """Return a function that says whether a cut fuses, and remembers the answer for equal operations: for those of the
+    same names, at whatever size, and for those that are the same in another layer. So the first one counts, which is of
+    the smallest size, in single precision."""
     from passnet_core.corpus.scheduling import schedule
 
     known: dict[tuple[str, ...], bool] = {}
+    alike: dict[str, bool] = {}
 
     def fuses(names: tuple[str, ...], graph: Graph, inputs: Inputs) -> bool:
         if names not in known:
-            found = schedule(graph, inputs)
-            known[names] = found is not None and found.own <= 1 and found.library <= 1
+            key = structure(graph)
+            if key not in alike:
+                found = schedule(graph, inputs)
+                alike[key] = found is not None and found.own <= 1 and found.library <= 1
+            known[names] = alike[key]
         return known[names]
 
     return fuses

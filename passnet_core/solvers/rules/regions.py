@@ -8,7 +8,7 @@ from functools import cached_property
 from passnet_core.graphs.effects import changed, effects, is_random, is_switch
 from passnet_core.graphs.ir import Graph, Node, NodeKind
 from passnet_core.graphs.vocabulary import operator_label
-from passnet_core.records import Subgraph
+from passnet_core.records import Subgraph, TensorSpec
 from passnet_core.solvers.rules.dtypes import DType
 from passnet_core.solvers.rules.kernels import Unsupported
 from passnet_core.solvers.rules.layouts import root_of, strides_of
@@ -48,10 +48,12 @@ class FusedRegion:
 
 
 class Surveyed:
-    """A subgraph with what is known of each value, and its regions."""
+    """A subgraph with what is known of each value, and its regions.
 
-    def __init__(self, subgraph: Subgraph, graph: Graph) -> None:
-        self.subgraph, self.graph = subgraph, graph
+    captured: what values were, by their names: used for those of operations that these rules do not know."""
+
+    def __init__(self, subgraph: Subgraph, graph: Graph, captured: Mapping[str, TensorSpec | None] = {}) -> None:
+        self.subgraph, self.graph, self.captured = subgraph, graph, captured
         self.reasons: dict[str, str] = {}
         """Why an operation is left alone."""
         self.values: dict[str, Argument] = {}
@@ -74,15 +76,16 @@ class Surveyed:
             missing = [name for name in node.inputs if name not in lowering.known]
             if missing:
                 self.reasons[node.name] = f"{missing[0]} is not known"
-                continue
-            try:
-                lowering.known[node.name] = self._result(node, lowering)
-            except Unsupported as problem:
-                self.reasons[node.name] = str(problem)
+            else:
                 try:
-                    lowering.known[node.name] = shape_only(node, lowering)
-                except Unsupported:
-                    continue
+                    lowering.known[node.name] = self._result(node, lowering)
+                except Unsupported as problem:
+                    self.reasons[node.name] = str(problem)
+                    with suppress(Unsupported):
+                        lowering.known[node.name] = shape_only(node, lowering)
+            spec = self.captured.get(node.name)
+            if node.name not in lowering.known and spec is not None:
+                lowering.known[node.name] = stored(node.name, spec.shape, DType(spec.dtype))
         self.values = lowering.known
 
     def _result(self, node: Node, lowering: Lowering) -> Argument:

@@ -73,6 +73,7 @@ from passnet_core.store.rows import (
     Standing,
     name_of,
 )
+from passnet_core.whole_models.searches import ModelSearches
 
 if TYPE_CHECKING:  # numpy and DuckDB load only where scores and a store are asked for
     from passnet_core.leaderboard.boards import Board
@@ -177,6 +178,7 @@ class Service:
         self._recorded_problems: tuple[str, ...] = ()
         self._close_orphans()
         self.conversations = Conversations(self, self._inspections, store)
+        self.models = ModelSearches(settings, self, self._bundled)
         self._loading = threading.Thread(target=self._load_recorded, name="passnet-recorded", daemon=True)
         self._loading.start()
 
@@ -215,6 +217,13 @@ class Service:
 
     def reference_bundles(self) -> tuple[ReferenceBundle, ...]:
         return self._references
+
+    def _bundled(self) -> Mapping[str, Bundle]:
+        """The bundles that come with the playground: the references by name, those of the rules by task."""
+        references = {each.name: each.bundle for each in self._references}
+        return references | {
+            name: each for name, each in _solved(self.settings.rules_file).items() if name not in references
+        }
 
     # --- judging ---
 
@@ -293,6 +302,10 @@ class Service:
         if here.failure is not None:
             raise here.failure
         return here.progress(None).outcomes
+
+    def judge_apart(self, job: Job, cancelled: threading.Event) -> Outcome:
+        """Judge a job that belongs to no run, and keep nothing of it."""
+        return self._scheduler.judge(job, lambda event: None, cancelled)
 
     def check(self, task: Task, bundle: Bundle, subgraph_id: str, *, device: Device | None = None) -> Outcome:
         """Apply the static rules and match the bundle in one subgraph, and wait for the outcome."""
@@ -629,6 +642,7 @@ class Service:
         self._live.close()
         atexit.unregister(self.close)
         self.conversations.close()
+        self.models.cancel_all()
         self._runs.cancel_all()
         self._scheduler.close()
         self.wait_until_imported()

@@ -29,6 +29,9 @@ def rules_file(data: Path = BUNDLED_DATA) -> Path:
     return data / "solved" / "rules.jsonl.xz"
 
 
+YES_OR_NO = {"yes": True, "no": False}
+
+
 class IsolationChoice(StrEnum):
     """The values of PASSNET_ISOLATION."""
 
@@ -57,7 +60,8 @@ class ModelSettings:
 class Settings:
     """home: folder of the store, drafts and scratch files. data: bundled data. python: the judge's interpreter.
 
-    spares: warm spares of each judge, None: by the machine."""
+    spares: warm spares of each judge, None: by the machine. own_models: whether visitors may have code of their own
+    run to make a model; None: if only this machine can reach the app."""
 
     home: Path
     data: Path
@@ -65,6 +69,7 @@ class Settings:
     isolation: IsolationChoice = IsolationChoice.AUTO
     spares: int | None = None
     models: ModelSettings = ModelSettings()
+    own_models: bool | None = None
 
     @property
     def rules_file(self) -> Path:
@@ -90,6 +95,7 @@ def read_settings(environ: Mapping[str, str] | None = None) -> Settings:
             values.get("PASSNET_MODEL", ""),
             _prices(values.get("PASSNET_PRICES", "")),
         ),
+        own_models=_yes_or_no(values, "PASSNET_OWN_MODELS"),
     )
 
 
@@ -135,6 +141,13 @@ def _spares(values: Mapping[str, str]) -> int | None:
     if text and not (text.isascii() and text.isdigit() and int(text)):
         raise BadInput(f"PASSNET_SPARES is {text!r}. Set it to a number from 1, or unset it.")
     return int(text) if text else None
+
+
+def _yes_or_no(values: Mapping[str, str], name: str) -> bool | None:
+    text = values.get(name)
+    if text and text not in YES_OR_NO:
+        raise BadInput(f"{name} is {text!r}. Set it to yes or no, or unset it.")
+    return YES_OR_NO[text] if text else None
 
 
 def _isolation(values: Mapping[str, str]) -> IsolationChoice:

@@ -66,6 +66,7 @@ MARKED: dict[str, tuple[str, ...]] = {
         "contract/test_tracing.py",
         "contract/test_verify.py",
         "contract/test_watching_launches.py",
+        "contract/test_whole_models.py",
         "gpu/test_passes_in_a_model.py",
         "gpu/test_reference_bench.py",
         "tools/test_operations.py",
@@ -85,7 +86,10 @@ MARKED: dict[str, tuple[str, ...]] = {
         "contract/test_service.py::test_the_service_gets_verdicts_from_the_real_judge",
         "contract/test_batch.py::test_a_model_that_repairs_mistakes_the_real_judge_found_is_accepted",
         "contract/test_batch.py::test_the_real_judge_accepts_what_the_rules_write",
+        "contract/test_whole_models.py",
         "contract/test_wheel.py",
+        "pages/test_own_model_page.py::test_a_file_becomes_a_bundle_and_a_report",
+        "pages/test_own_model_page.py::test_a_model_that_fails_is_told_with_its_file",
     ),
 }
 """The places that carry each marker."""

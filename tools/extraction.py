@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from passnet_core.corpus.catalogue import write_index
-from passnet_core.corpus.cutting import PRODUCTS, is_result, label, runs, standalone
-from passnet_core.corpus.evaluation import Specs, in_single_precision, spec_of
+from passnet_core.corpus.cutting import is_result, label, runs, standalone
+from passnet_core.corpus.evaluation import Specs
 from passnet_core.corpus.layout import write_task
 from passnet_core.corpus.members import deduplicated
 from passnet_core.corpus.running import drawn, module_of
@@ -40,6 +40,8 @@ def captured(architecture: Architecture, dtype: str, size: tuple[str, int, int])
     """Yield every graph that torch.compile makes of one forward call, with the spec of each node's value."""
     import torch
 
+    from passnet_core.whole_models.capturing import Recorder
+
     torch._dynamo.reset()
     torch.manual_seed(SEED)
     model = built(architecture).to(getattr(torch, dtype))
@@ -47,7 +49,7 @@ def captured(architecture: Architecture, dtype: str, size: tuple[str, int, int])
 
     def keep(module: Any, examples: Sequence[Any]) -> Callable[..., Any]:
         def walk(*inputs: Any) -> Any:
-            recorder = _recorder(module)
+            recorder = Recorder(module)
             result = recorder.run(*inputs)
             graphs.append((graph_of(module.graph), recorder.values))
             return result
@@ -166,28 +168,6 @@ def example_inputs(model: Any, size: tuple[str, int, int], dtype: str) -> dict[s
     if "decoder_input_ids" in taken:
         given["decoder_input_ids"] = torch.randint(2, vocabulary - 2, (batch, length // 2 if kind == "text" else 16))
     return {name: value for name, value in given.items() if name in taken}
-
-
-def _recorder(module: Any) -> Any:
-    import torch
-
-    class Recorder(torch.fx.Interpreter):
-        """Records the statistics of every value when it is made, before in-place writes can change it."""
-
-        def __init__(self, module: Any) -> None:
-            super().__init__(module)
-            self.values: dict[str, Any] = {}
-
-        def run_node(self, n: Any) -> Any:
-            product = n.op == "call_function" and getattr(n.target, "__name__", "") in PRODUCTS
-            value = self.product(n) if product else super().run_node(n)
-            self.values[n.name] = spec_of(n.name, value) if isinstance(value, torch.Tensor) else None
-            return value
-
-        def product(self, n: Any) -> Any:
-            return in_single_precision(n.target, *self.fetch_args_kwargs_from_env(n))
-
-    return Recorder(module)
 
 
 # --- From torch.fx to plain data ---

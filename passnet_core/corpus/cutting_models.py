@@ -3,11 +3,12 @@
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 
 from passnet_core.corpus.catalogue import check_sizes
+from passnet_core.corpus.members import deduplicated
 from passnet_core.corpus.packs import SUFFIX, Pack, packs_in, task_of, write_pack
 from passnet_core.corpus.partitioning import PREFIX, joined
 from passnet_core.corpus.summaries import summary
@@ -62,11 +63,27 @@ def cut_models(
         except BadInput as error:
             problems.append(f"{model.task_id}/{model.id}: {error}")
     progress(len(models), len(models))
-    packs = [Pack(path) for path in packs_in(parts)]
-    write_pack(home / "tasks" / PACK, joined(packs))
-    made = Pack(home / "tasks" / PACK)
+    made = _joined(home)
     count = sum(entry.summary.subgraphs for entry in made.entries.values())
     return CutReport(len(models) - len(problems), tuple(made.entries), count, tuple(problems))
+
+
+def keep_cut(home: Path, key: str, tasks: Sequence[Task]) -> None:
+    """Write tasks that were cut from a model into the pack below home, in place of those of the same key."""
+    parts = home / PARTS
+    parts.mkdir(parents=True, exist_ok=True)
+    by_name: dict[str, Task] = {}
+    for task in tasks:
+        before = by_name[task.id].subgraphs if task.id in by_name else ()
+        by_name[task.id] = replace(task, subgraphs=deduplicated((*before, *task.subgraphs)))
+    write_pack(parts / f"{key}{SUFFIX}", [by_name[name] for name in sorted(by_name)])
+    _joined(home)
+
+
+def _joined(home: Path) -> Pack:
+    """Write the pack of all cut models anew, and return it."""
+    write_pack(home / "tasks" / PACK, joined([Pack(path) for path in packs_in(home / PARTS)]))
+    return Pack(home / "tasks" / PACK)
 
 
 def _asked(model: Subgraph) -> bytes:

@@ -27,9 +27,10 @@ ALLOWED: dict[str, set[str]] = {
     "leaderboard": {"leaderboard", "corpus", "store", *NOUNS, *PURE},
     "lessons": {"lessons", "advice", "corpus", "store", "settings", *NOUNS, *PURE},
     "solvers": {"solvers", "leaderboard", *NOUNS, *PURE, *EDGES},
-    "service": {"solvers", "leaderboard", "lessons", *NOUNS, *PURE, *EDGES},
+    "whole_models": {"whole_models", "fx", "integrate", "solvers", *NOUNS, *PURE, *EDGES},
+    "service": {"solvers", "leaderboard", "lessons", "whole_models", *NOUNS, *PURE, *EDGES},
     "reports": {"reports", "service", *NOUNS, *PURE, *EDGES},
-    "cli": {"cli", "service", "reports", "solvers", "leaderboard", "lessons", *NOUNS, *PURE, *EDGES},
+    "cli": {"cli", "service", "reports", "solvers", "leaderboard", "lessons", "whole_models", *NOUNS, *PURE, *EDGES},
     "__main__": {"cli"},
     "__init__": set(),
 }
@@ -47,8 +48,10 @@ INSIDE_JUDGE: dict[str, set[str]] = {
 """What the rooms of the judge may import, besides themselves."""
 CUTTING_MODELS = ("corpus/scheduling.py", "corpus/evaluation.py", "corpus/partitioning.py", "corpus/running.py")
 """What the program that cuts whole models consists of, which runs apart from the app, in the judge's sandbox."""
+WHOLE_MODELS = ("whole_models/capturing.py", "whole_models/surveying.py", "whole_models/measuring.py")
+"""The programs that run somebody's model in the judge's sandbox."""
 ONLY_IN = {
-    "torch": ("judge", "fx", "integrate", *CUTTING_MODELS),
+    "torch": ("judge", "fx", "integrate", *CUTTING_MODELS, *WHOLE_MODELS),
     "triton": ("judge",),
     "transformers": (),
     "duckdb": ("store",),

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import tempfile
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from queue import LifoQueue
@@ -60,6 +61,8 @@ TRACING_LIMIT_S = 90.0
 """How many seconds a referee may take to load a candidate and to have Triton's interpreter run its kernels."""
 GRACE_S = 240.0
 """How many seconds a referee may be silent beyond the deadline, for starting processes on a busy machine."""
+POLL_S = 0.2
+"""How often a program that runs is looked after."""
 UNAVAILABLE = 3
 """Exit code of a confined program if the machine cannot confine it."""
 
@@ -185,12 +188,20 @@ class LocalBackend:
             free.put(referee)
 
     def program(
-        self, module: str, given: bytes, limit_s: float, *, device: Device = Device.CPU, folders: Sequence[Path] = ()
+        self,
+        module: str,
+        given: bytes,
+        limit_s: float,
+        *,
+        device: Device = Device.CPU,
+        folders: Sequence[Path] = (),
+        cancelled: threading.Event | None = None,
     ) -> bytes:
         """Run a program of this package, isolated like candidate code, and return its standard output.
 
-        given: its standard input. folders: what it may read and import besides. Raises BadInput, with its last words,
-        if it fails or exceeds limit_s seconds, InfrastructureError if this machine cannot run it."""
+        given: its standard input. folders: what it may read and import besides. cancelled: ends it when set. Raises
+        BadInput, with its last words, if it fails, is ended or exceeds limit_s seconds, InfrastructureError if this
+        machine cannot run it."""
         named = [str(each.resolve()) for each in folders]
         with tempfile.TemporaryFile() as asked, tempfile.TemporaryFile() as answer, tempfile.TemporaryFile() as said:
             asked.write(given)
@@ -204,9 +215,7 @@ class LocalBackend:
                 start_new_session=True,
             )
             try:
-                code = process.wait(limit_s)
-            except subprocess.TimeoutExpired:
-                raise BadInput(f"The time limit of {limit_s:.0f} s was exceeded.") from None
+                code = _waited(process, limit_s, cancelled or threading.Event())
             finally:
                 if process.poll() is None:
                     with contextlib.suppress(ProcessLookupError):
@@ -254,3 +263,15 @@ class LocalBackend:
             said = asked.stderr.strip().rpartition("\n")[2][:300]
             problem = f"The judge cannot be started with {self.python}: {said or 'no output'}. Set PASSNET_PYTHON."
         return DeviceInfo(Device.CPU, "no judge", Isolation.PROCESS, None, problem)
+
+
+def _waited(process: subprocess.Popen[bytes], limit_s: float, cancelled: threading.Event) -> int:
+    """The exit code of a process. Raises BadInput at the time limit, and when cancelled."""
+    until = time.monotonic() + limit_s
+    while True:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return process.wait(POLL_S)
+        if cancelled.is_set():
+            raise BadInput("It was stopped.")
+        if time.monotonic() > until:
+            raise BadInput(f"The time limit of {limit_s:.0f} s was exceeded.")

@@ -14,17 +14,20 @@ from pathlib import Path
 
 from passnet_core.errors import InfrastructureError
 from passnet_core.judge.supervisor import sandbox
-from passnet_core.judge.supervisor.device_lock import DeviceLock
+from passnet_core.judge.supervisor.device_lock import DeviceLock, steady_core
 from passnet_core.records import Device, Isolation
 
 PROGRAMS = (
     "passnet_core.corpus.partitioning",
-    "passnet_core.integrate.capturing",
-    "passnet_core.integrate.surveying",
-    "passnet_core.integrate.measuring",
+    "passnet_core.whole_models.capturing",
+    "passnet_core.whole_models.surveying",
+    "passnet_core.whole_models.measuring",
 )
 
 LIMITS = sandbox.Limits(memory_bytes=10 << 30, scratch_bytes=2 << 30)
+
+CORE = "PASSNET_STEADY_CORE"
+"""The variable that tells a program on a GPU the processor core that nobody else times on."""
 
 UNAVAILABLE = 3
 """The exit code when no isolation can be had."""
@@ -44,14 +47,16 @@ def main(isolation: str, home: Path, program: Sequence[str]) -> int:
         place = sandbox.chosen(isolation)
         argv = [sys.executable, "-m", "passnet_core.judge", "inside", device, module, str(cpu_s), *folders]
         lock = DeviceLock(home, lambda words: print(words, file=sys.stderr, flush=True))
+        alone = where is Device.CUDA
         with (
             tempfile.TemporaryDirectory(prefix="confined-") as folder,
-            lock.alone() if where is Device.CUDA else contextlib.nullcontext(),
+            lock.alone() if alone else contextlib.nullcontext(),
+            steady_core() if alone else contextlib.nullcontext() as core,
         ):
             scratch = sandbox.PRIVATE_TEMP if place is Isolation.SANDBOXED else folder
             return subprocess.run(
                 sandbox.command(argv, isolation=place, device=where, limits=LIMITS, also=also),
-                env=sandbox.environment(where, scratch, os.environ),
+                env=sandbox.environment(where, scratch, os.environ) | ({} if core is None else {CORE: str(core)}),
                 cwd="/" if place is Isolation.SANDBOXED else folder,
                 check=False,
             ).returncode

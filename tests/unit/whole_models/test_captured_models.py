@@ -1,0 +1,54 @@
+"""What a capturing program answers is checked before anything uses it."""
+
+import json
+from typing import Any
+
+import pytest
+
+from passnet_core.errors import BadInput
+from passnet_core.whole_models.captured import CapturedModel, captured_model
+
+CODE = """import torch
+
+class GraphModule(torch.nn.Module):
+    def forward(self, x):
+        y = torch.relu(x)
+        return (y,)
+"""
+SPEC = {"name": "x", "shape": [2], "dtype": "float32"}
+
+
+def answer(**changes: Any) -> bytes:
+    graph = {"code": CODE, "inputs": [SPEC], "values": [{**SPEC, "name": "y"}], "calls": 3} | changes.pop("graph", {})
+    model = {"name": "M", "graphs": [graph], "parameters": 7, "training": False} | changes
+    return json.dumps(model).encode()
+
+
+def test_an_answer_becomes_a_model() -> None:
+    model = captured_model(answer())
+    assert isinstance(model, CapturedModel)
+    assert model.operations == 3
+    assert {name: spec and spec.shape for name, spec in model.graphs[0].specs.items()} == {"x": (2,), "y": (2,)}
+    assert model.subgraph(0).code == CODE
+    assert model.subgraph(0).id == "graph-0"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (b"", "cannot be read"),
+        (b"\xff\xfe", "cannot be read"),
+        (b"[1, 2]", "must be an object"),
+        (answer(graphs=[]), "Nothing was captured"),
+        (answer(graphs=[], notes=["A graph was left out: it calls a module."]), "it calls a module"),
+        (answer(graph={"code": "import os\nos.system('x')\n"}), "."),
+        (answer(graph={"inputs": []}), "damaged"),
+        (answer(graph={"inputs": [{**SPEC, "name": "z"}]}), "damaged"),
+        (answer(graph={"calls": 60_000}), "more than 50,000"),
+        (answer(surprise=1), "surprise"),
+    ],
+)
+def test_rubbish_is_refused_with_a_reason(given: bytes, said: str) -> None:
+    with pytest.raises(BadInput) as refused:
+        captured_model(given)
+    assert said in str(refused.value)

@@ -21,6 +21,7 @@ PAGES = {
     "lesson": f"/learn?lesson={LESSON}",
     "explore": f"/explore?task={TASK}",
     "workbench": f"/workbench?task={TASK}&bundle={REFERENCE}",
+    "model": "/model",
     "runs": "/runs",
     "scores": "/scores",
     "help": "/help",

@@ -36,6 +36,7 @@ PAGES: tuple[tuple[links.Name, str, str], ...] = (
     ("learn", "Learn", "school"),
     ("explore", "Explore", "travel_explore"),
     ("workbench", "Workbench", "construction"),
+    ("model", "Your model", "deployed_code"),
     ("runs", "Runs", "history"),
     ("scores", "Scores", "show_chart"),
     ("help", "Help", "help"),
@@ -43,7 +44,7 @@ PAGES: tuple[tuple[links.Name, str, str], ...] = (
 
 
 def pages() -> dict[str, Page]:
-    """Return the pages of the navigation, in order."""
+    """Return the pages of the navigation, in order: without that of visitors' own models where these are not run."""
     return {
         name: st.Page(
             links.script(name),
@@ -53,6 +54,7 @@ def pages() -> dict[str, Page]:
             default=name == "start",
         )
         for name, title, icon in PAGES
+        if name != "model" or resources.own_models()
     }
 
 

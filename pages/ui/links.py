@@ -12,7 +12,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 VIEWS = Path(__file__).resolve().parent.parent / "views"
 
-Name = Literal["start", "learn", "explore", "workbench", "runs", "scores", "help"]
+Name = Literal["start", "learn", "explore", "workbench", "model", "runs", "scores", "help"]
 
 
 def script(name: Name) -> str:

@@ -8,7 +8,7 @@ import streamlit as st
 
 from pages.ui.filters import Listing
 from passnet_core.corpus.catalogue import Corpus
-from passnet_core.errors import UnknownItem
+from passnet_core.errors import BadInput, UnknownItem
 from passnet_core.graphs import source
 from passnet_core.graphs.ir import Graph
 from passnet_core.records import Bundle, Task
@@ -18,11 +18,23 @@ from passnet_core.settings import read_settings
 if TYPE_CHECKING:
     from passnet_core.solvers.rules.candidates import Candidate
 
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+
 
 @st.cache_resource(show_spinner="Opening the playground…")
 def service() -> Service:
     """Return the service of this process, with a warm judge. Raises StoreError if the store cannot be opened."""
     return open_service(read_settings(os.environ), keep_warm=True)
+
+
+def own_models() -> bool:
+    """Return whether visitors may have their own code run to make a model: as set, else if only this machine can reach
+    the app."""
+    try:
+        allowed = read_settings(os.environ).own_models
+    except BadInput:
+        return False  # the page says what is wrong with the settings
+    return st.get_option("server.address") in LOOPBACK if allowed is None else allowed
 
 
 def listing() -> Listing:

@@ -22,6 +22,7 @@ PAGES = {
     f"/workbench?task={TASK_ID}&bundle={REFERENCE_NAME}": TASK_ID,
     f"/workbench?task={TASK_ID}&talk=new": "Have a language model write the passes",
     "/workbench?task=clip-quick-gelu&talk=rules": "Passes written by rules",
+    "/model": "Your model",
     "/runs": "Runs",
     "/scores": "Scores",
     "/help": "Help",

@@ -1,0 +1,156 @@
+"""Passes for twelve whole models, with values on any machine and times on a GPU.
+
+python -m tests.benchmarks.whole_models --out FOLDER [--only bert ...] [--dtype bfloat16] [--jobs 4]
+
+Every model gets what `passnet model` gives, with the reference bundles as the gallery. FOLDER gets a report and a file
+of figures per model as each ends, so an interrupted run goes on where it was; the table is printed at the end."""
+
+import argparse
+import json
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from passnet_core.bundles.reading import read_bundle, write_bundle
+from passnet_core.errors import PlaygroundError
+from passnet_core.execution.backends.local import LocalBackend
+from passnet_core.execution.jobs import jobs_of
+from passnet_core.execution.scheduler import Scheduler
+from passnet_core.records import Bundle, EvalSpec, Outcome, Task
+from passnet_core.settings import BUNDLED_DATA
+from passnet_core.whole_models.adapting import JudgeTask, SearchStep, Workshop, search, spec_for, timing_of
+from passnet_core.whole_models.captured import ModelFile
+from passnet_core.whole_models.report import as_data, ways_data
+
+HERE = Path(__file__).parent
+MODELS = ("bert", "modernbert", "gpt2", "llama", "qwen3", "vit", "convnext", "swin", "wav2vec2", "whisper", "mixtral",
+          "qwen3_moe")  # fmt: skip
+"""The names in transformer_models.py, which is not imported here: it loads torch and transformers."""
+
+
+def searched(key: str, out: Path, home: Path) -> str:
+    """Find passes for a model, and write what came of it. Returns a line."""
+    if (out / f"{key}.json").exists():
+        return f"{key}: passes were found before"
+    backend = _backend(home)
+    scheduler = Scheduler(backend)
+
+    def judge(task: Task, bundle: Bundle, spec: EvalSpec) -> Sequence[Outcome]:
+        return [scheduler.judge(job, lambda event: None, threading.Event()) for job in jobs_of(task, bundle, spec)]
+
+    began = time.monotonic()
+    try:
+        report = search(_file(key), _shop(key, backend, judge))
+    except PlaygroundError as error:
+        return f"{key}: {error}"
+    finally:
+        scheduler.close()
+    (out / f"{key}.md").write_text("\n".join(report.lines()) + "\n", encoding="utf-8")
+    if report.bundle:
+        write_bundle(report.bundle, out / "bundles" / key)
+    (out / f"{key}.json").write_text(json.dumps(as_data(report), indent=1), encoding="utf-8")
+    return f"{key}: {time.monotonic() - began:.0f} s"
+
+
+def run_whole(key: str, out: Path, home: Path) -> str:
+    """Run a model whose passes were found, and add the times to what was written. Returns a line."""
+    path = out / f"{key}.json"
+    if not path.exists() or not (out / "bundles" / key).is_dir():
+        return f"{key}: there are no passes for it"
+    found = json.loads(path.read_text(encoding="utf-8"))
+    backend = _backend(home)
+    shop = _shop(key, backend, lambda task, bundle, spec: ())
+    if found["ways"] or not shop.timed:
+        return f"{key}: {'was timed before' if found['ways'] else 'times need a GPU'}"
+    try:
+        timing = timing_of(_file(key), read_bundle(out / "bundles" / key), shop)
+    except PlaygroundError as error:
+        return f"{key}: {error}"
+    finally:
+        backend.close()
+    path.write_text(json.dumps({**found, "ways": ways_data(timing)}, indent=1), encoding="utf-8")
+    return f"{key}: timed"
+
+
+def _backend(home: Path) -> LocalBackend:
+    return LocalBackend(sys.executable, "auto", home, checkers=0, keep_warm=True, spares=1)
+
+
+def _file(key: str) -> ModelFile:
+    return ModelFile((HERE / "transformer_models.py").read_text(encoding="utf-8"), "transformer_models.py", key)
+
+
+def _shop(key: str, backend: LocalBackend, judge: JudgeTask) -> Workshop:
+    began = time.monotonic()
+
+    def tell(step: SearchStep) -> None:
+        print(f"{time.monotonic() - began:6.0f} s {key}: {step.text}", flush=True)
+
+    folders = [each.parent for each in sorted((BUNDLED_DATA / "bundles").glob("*/about.json"))]
+    here = backend.info()
+    return Workshop(
+        program=backend.program,
+        judge=judge,
+        judge_whole=judge,
+        here=here,
+        gallery={each.name: read_bundle(each) for each in folders},
+        tell=tell,
+        spec=spec_for(here),
+    )
+
+
+def table(out: Path) -> None:
+    """Print the figures of all models in a folder."""
+    names = ("model", "operations in passes", "right as a whole", "kernel time in passes", "eager, ms", "Inductor",
+             "captured", "passes", "passes over captured", "with Inductor, over Inductor")  # fmt: skip
+    print(f"| {' | '.join(names)} |\n{'| --- ' * len(names)}|")
+    for path in sorted(out.glob("*.json")):
+        found = json.loads(path.read_text(encoding="utf-8"))
+        ways = {each["way"]: each for each in found["ways"]}
+        share, eager = found["share_of_kernel_time"], ways.get("eager", {}).get("seconds")
+        cells = (
+            path.stem,
+            f"{found['covered']} of {found['operations']}",
+            "yes" if found["right"] else "no",
+            "" if share is None else f"{share:.0%}",
+            "" if eager is None else f"{eager * 1e3:.2f}",
+            _ratio(ways.get("inductor", {}).get("over_eager")),
+            _ratio(ways.get("captured", {}).get("over_eager")),
+            _ratio(ways.get("passes", {}).get("over_eager")),
+            _ratio(ways.get("passes", {}).get("over_captured")),
+            _ratio(ways.get("passes and inductor", {}).get("over_inductor")),
+        )
+        print(f"| {' | '.join(cells)} |")
+    reports = [json.loads(path.read_text(encoding="utf-8")) for path in out.glob("*.json")]
+    print(*sorted({f"{found['device']}, {found['date']}" for found in reports}), sep="\n")
+
+
+def _ratio(found: dict[str, float] | None) -> str:
+    return "" if found is None else f"{found['value']:.2f} [{found['low']:.2f}, {found['high']:.2f}]"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.whole_models", description=__doc__)
+    parser.add_argument("--out", type=Path, required=True, metavar="FOLDER")
+    parser.add_argument("--only", nargs="+", choices=MODELS, default=MODELS, metavar="MODEL")
+    parser.add_argument("--dtype", nargs="+", choices=("bfloat16", "float32"), default=("bfloat16", "float32"))
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="for how many models to search at once")
+    options = parser.parse_args()
+    options.out.mkdir(parents=True, exist_ok=True)
+    wanted = [f"{name}_{dtype}" for dtype in options.dtype for name in options.only]
+    with tempfile.TemporaryDirectory(prefix="whole-models-") as home, ThreadPoolExecutor(options.jobs) as pool:
+        for line in pool.map(lambda key: searched(key, options.out, Path(home)), wanted):
+            print(line, flush=True)
+        # alone, one after the other: what else runs would show in the times
+        for key in wanted:
+            print(run_whole(key, options.out, Path(home)), flush=True)
+    table(options.out)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

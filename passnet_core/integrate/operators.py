@@ -91,7 +91,7 @@ def _define(
         found = pattern(*all_of(given))
         # an operator returns memory of its own
         copies = tuple(each.clone() for each in (found if many else (found,)))
-        layouts.note(copies)
+        layouts.note(given, copies)
         return copies if many else copies[0]
 
     def run(*given: Any) -> Any:
@@ -108,21 +108,24 @@ class _Layouts:
 
     def __init__(self) -> None:
         self.contiguous: bool | None = None
-        """Whether all results that were ever expected are contiguous; None: none was, in this process."""
+        """Whether contiguous inputs always gave contiguous results; None: none were seen in this process, which is so
+        too where Inductor found the compiled graph on the disk."""
         self.strides: dict[Any, list[tuple[int, ...]]] = {}
 
-    def note(self, expected: Sequence[torch.Tensor]) -> None:
-        self.contiguous = self.contiguous is not False and all(each.is_contiguous() for each in expected)
+    def note(self, given: Sequence[Any], expected: Sequence[torch.Tensor]) -> None:
+        if _are_contiguous(given):
+            self.contiguous = self.contiguous is not False and _are_contiguous(expected)
 
     def followed(
         self, results: Sequence[torch.Tensor], given: Sequence[Any], expected: Callable[..., Any]
     ) -> tuple[torch.Tensor, ...]:
         """The results, copied if they share memory with what was given or do not lie in memory as expected."""
-        if self.contiguous is None:
+        plain = _are_contiguous(given)
+        if plain and self.contiguous is None:
             self._expected(given, expected)
         held = {each.untyped_storage().data_ptr() for each in given if isinstance(each, torch.Tensor)}
         own = tuple(each.clone() if each.untyped_storage().data_ptr() in held else each for each in results)
-        if self.contiguous and all(each.is_contiguous() for each in own):
+        if plain and self.contiguous and _are_contiguous(own):
             return own
         strides = self._expected(given, expected)
         return tuple(each if each.stride() == want else _strided(each, want) for each, want in zip(own, strides))
@@ -134,6 +137,10 @@ class _Layouts:
                 found = expected(*given)
             self.strides[key] = [tuple(each.stride()) for each in (found if isinstance(found, tuple) else (found,))]
         return self.strides[key]
+
+
+def _are_contiguous(values: Sequence[Any]) -> bool:
+    return all(each.is_contiguous() for each in values if isinstance(each, torch.Tensor))
 
 
 def _strided(value: torch.Tensor, strides: Sequence[int]) -> torch.Tensor:

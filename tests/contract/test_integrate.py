@@ -261,6 +261,19 @@ found = compared(Reshaping(), [passes, reshaping], [two()], "inductor", dynamic=
 assert counts(found) == [1] and any("a list with computed numbers" in each for each in found.missed.values()), found
 assert counts(compared(Plain(), passes, [two(4), two(5)], "inductor", dynamic=True)) == [2]
 assert counts(compared(Strided(), passes, [two()], "inductor")) == [2]
+# what was contiguous for contiguous inputs need not be so for others, also where no graph was compiled for them here
+from passnet_core.integrate.operators import _Layouts
+layouts, x = _Layouts(), torch.randn(4, 8)
+
+
+def expected(value):
+    copy = value.clone()
+    layouts.note((value,), (copy,))
+    return copy
+
+
+assert layouts.followed((x + 0,), (x,), expected)[0].is_contiguous()
+assert layouts.followed((x.t().contiguous(),), (x.t(),), expected)[0].stride() == x.t().stride()
 in_place = folder("in_place", BODY.replace("torch.relu(x + y)", "torch.relu(x.add_(y))"))
 found = compared(Plain(), in_place, [two()], "inductor")
 assert counts(found) == [0]

@@ -89,7 +89,7 @@ MARKED: dict[str, tuple[str, ...]] = {
         "contract/test_whole_models.py",
         "contract/test_wheel.py",
         "pages/test_own_model_page.py::test_a_file_becomes_a_bundle_and_a_report",
-        "pages/test_own_model_page.py::test_a_model_that_fails_is_told_with_its_file",
+        "pages/test_own_model_page.py::test_one_search_runs_at_a_time_and_each_can_be_stopped",
     ),
 }
 """The places that carry each marker."""

@@ -61,9 +61,10 @@ def ask() -> None:
         " arguments, or a dict of keyword arguments."
     )
     with st.form("own-model", border=True):
-        st.file_uploader("Python file", type=["py"], key=UPLOADED, help="It is taken instead of the code below.")
         st.session_state.setdefault(CODE, EXAMPLE)
-        st.text_area("Or its code", key=CODE, height=420)
+        st.text_area("Code", key=CODE, height=420)
+        with st.expander("Upload a file instead", icon=":material/upload_file:"):
+            st.file_uploader("Python file", type=["py"], key=UPLOADED)
         left, right = st.columns(2)
         left.text_input(
             "Function that returns the model and the inputs", key=FACTORY, placeholder="the last one of the file"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from passnet_core.corpus.catalogue import check_sizes
 from passnet_core.corpus.cutting import standalone
@@ -31,13 +31,14 @@ from passnet_core.records import (
     from_json,
     to_json,
 )
-from passnet_core.solvers.rules.regions import Surveyed
-from passnet_core.solvers.rules.solver import WrittenBundle, fused, written_for
 from passnet_core.whole_models.captured import CapturedModel, ModelFile, captured_model
 from passnet_core.whole_models.choosing import RULES, MatchingPass, candidates, chosen, together
 from passnet_core.whole_models.report import GalleryMatch, MatchedPart, ModelReport, PassInModel
 from passnet_core.whole_models.survey import FoundBundle, SurveyAnswer, SurveyQuestion
 from passnet_core.whole_models.timing import TimingAnswer, TimingQuestion, Way
+
+if TYPE_CHECKING:
+    from passnet_core.solvers.rules.solver import WrittenBundle
 
 CAPTURING = "passnet_core.whole_models.capturing"
 SURVEYING = "passnet_core.whole_models.surveying"
@@ -154,7 +155,7 @@ def search(file: ModelFile, shop: Workshop) -> ModelReport:
         bundle=bundle,
         passes=passes,
         gallery=matches,
-        left=_left(model, written, problem),
+        left=_left(written, problem),
         whole=whole,
         timing=None,
         device=environment.device if environment else shop.here.label,
@@ -184,8 +185,12 @@ def _survey(shop: Workshop, model: CapturedModel, bundles: Sequence[Bundle]) -> 
     return answer.bundles
 
 
-def _written(model: CapturedModel) -> tuple[WrittenBundle | None, str]:
+def _written(model: CapturedModel) -> "tuple[WrittenBundle | None, str]":
     """What the rules write for all graphs together, or why they write nothing."""
+    # they take a third of a second to load, and most of what imports this needs none
+    from passnet_core.solvers.rules.regions import Surveyed
+    from passnet_core.solvers.rules.solver import fused, written_for
+
     subgraphs = tuple(model.subgraph(place) for place in range(len(model.graphs)))
     cuts = [fused(Surveyed(each, graph.graph, graph.specs)) for each, graph in zip(subgraphs, model.graphs)]
     try:
@@ -194,7 +199,7 @@ def _written(model: CapturedModel) -> tuple[WrittenBundle | None, str]:
         return None, str(error)
 
 
-def _left(model: CapturedModel, written: WrittenBundle | None, problem: str) -> tuple[str, ...]:
+def _left(written: "WrittenBundle | None", problem: str) -> tuple[str, ...]:
     if written is None:
         return (problem,)
     libraries = f"To libraries: {', '.join(written.libraries)}." if written.libraries else ""
@@ -256,23 +261,32 @@ def _judged(
         candidate = by_name[name]
         key = (candidate.key, tuple(each.digest for each in task.subgraphs))
         if key not in known:
-            sizes = len(task.subgraphs)
-            shop.step(f"Judging {name} on {sizes} subgraph{'' if sizes == 1 else 's'}.", number, len(cut))
-            outcomes = tuple(shop.judge(task, candidate.bundle, shop.spec)) if task.subgraphs else ()
-            known[key] = PassInModel(name, candidate.origin, task, parts, outcomes)
-        here = replace(known[key], name=name, task=task, parts=parts)
-        judged.append((candidate, replace(here, left_out=_objection(here, shop))))
+            here = PassInModel(name, candidate.origin, task, parts, ())
+            objection = _objection_before(here, shop)
+            if not objection:
+                sizes = len(task.subgraphs)
+                shop.step(f"Judging {name} on {sizes} subgraph{'' if sizes == 1 else 's'}.", number, len(cut))
+                here = replace(here, outcomes=tuple(shop.judge(task, candidate.bundle, shop.spec)))
+                objection = _objection(here)
+            known[key] = replace(here, left_out=objection)
+        judged.append((candidate, replace(known[key], name=name, task=task, parts=parts)))
     return judged
 
 
-def _objection(judged: PassInModel, shop: Workshop) -> str:
-    if not judged.outcomes:
+def _objection_before(found: PassInModel, shop: Workshop) -> str:
+    """Why a pass is not judged at all, or empty."""
+    if not found.parts:
         return "what it matches cannot be cut out of the model, so it cannot be judged"
+    if not shop.timed and max(len(each.nodes) for each in found.parts) == 1:
+        return "it replaces single operations, which seldom gains; a GPU could tell"
+    return ""
+
+
+def _objection(judged: PassInModel) -> str:
+    """Why a pass that was judged is left out, or empty."""
     refused = next((each for each in judged.outcomes if not each.verdict.accepted), None)
     if refused is not None:
         return f"{refused.subgraph_id}: {refused.verdict.value}. {refused.reason}"
-    if not shop.timed and max(len(each.nodes) for each in judged.parts) == 1:
-        return "it replaces single operations, which seldom gains; a GPU could tell"
     saved = judged.saved_us()
     return f"it would cost {-saved:.1f} µs a call" if saved is not None and saved < 0 else ""
 

@@ -1,8 +1,9 @@
 """A model as torch.compile captures it, and the file that makes the model. Loads no torch."""
 
 import json
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from passnet_core.errors import BadInput
@@ -10,6 +11,7 @@ from passnet_core.graphs.ir import Graph, NodeKind
 from passnet_core.graphs.source import parse
 from passnet_core.records import Subgraph, TensorSpec, digest_of, from_json, to_json
 
+LONGEST_NAME = 60
 WHOLE = "graph-"
 """Begins the id of a whole graph as a subgraph."""
 MOST_OPERATIONS = 50_000
@@ -82,6 +84,8 @@ def captured_model(answer: bytes) -> CapturedModel:
         model = from_json(CapturedModel, json.loads(answer))
     except ValueError as error:
         raise BadInput(f"The captured model cannot be read: {error}") from error
+    # it becomes part of the names of subgraphs and files
+    model = replace(model, name=re.sub(r"[^A-Za-z0-9_-]+", "-", model.name)[:LONGEST_NAME].strip("-") or "model")
     if not model.graphs:
         said = " ".join(model.notes) or "The call of the model runs no operation that torch.compile captures."
         raise BadInput(f"Nothing was captured. {said}")

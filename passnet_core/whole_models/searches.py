@@ -4,8 +4,8 @@ import io
 import secrets
 import threading
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -89,6 +89,9 @@ class ModelSearches:
         self._settings, self._service, self._gallery = settings, service, gallery
         self._home = settings.home / "models"
         self._lock = threading.Lock()
+        self._keeping = threading.Lock()
+        self._turn = threading.Lock()
+        """Held by the search in the background that runs: each may take all the memory that a model needs."""
         self._searches: dict[str, _ModelSearch] = {}
 
     def find_passes(
@@ -126,6 +129,10 @@ class ModelSearches:
         def judge_apart(task: Task, bundle: Bundle, spec: EvalSpec) -> tuple[Outcome, ...]:
             return tuple(self._service.judge_apart(job, stop) for job in jobs_of(task, bundle, spec))
 
+        def keep(tasks: Sequence[Task]) -> None:
+            with self._keeping:
+                keep_cut(settings.home, file.digest, tasks)
+
         return adapt(
             file,
             Workshop(
@@ -134,7 +141,7 @@ class ModelSearches:
                 judge_whole=judge_apart,
                 here=here,
                 gallery=self._gallery(),
-                keep=lambda tasks: keep_cut(settings.home, file.digest, tasks),
+                keep=keep,
                 tell=tell,
                 cancelled=stop,
                 folders=tuple(folders),
@@ -189,15 +196,29 @@ class ModelSearches:
             # whatever happens, who waits must not wait forever
             unless_finished.callback(self._fail, search)
             try:
-                report = self.find_passes(
-                    search.file, owner=search.owner, tell=search.steps.append, cancelled=search.cancelled
-                )
+                with self._turn_of(search):
+                    report = self.find_passes(
+                        search.file, owner=search.owner, tell=search.steps.append, cancelled=search.cancelled
+                    )
                 search.steps.append(SearchStep("Writing what was found."))
                 write_report(report, search.folder)
                 search.report = report
             except PlaygroundError as error:
                 search.problem = str(error)
             unless_finished.pop_all()
+
+    @contextmanager
+    def _turn_of(self, search: _ModelSearch) -> Iterator[None]:
+        """Wait until no other search runs in the background. Raises BadInput if it is cancelled meanwhile."""
+        if not self._turn.acquire(blocking=False):
+            search.steps.append(SearchStep("Waiting for another search to end."))
+            while not self._turn.acquire(timeout=CANCEL_POLL_S):
+                if search.cancelled.is_set():
+                    raise BadInput("It was stopped.")
+        try:
+            yield
+        finally:
+            self._turn.release()
 
     @staticmethod
     def _fail(search: _ModelSearch) -> None:

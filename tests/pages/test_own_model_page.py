@@ -7,6 +7,7 @@ from pages.ui import frame, resources
 from passnet_core.corpus.solved import write_solved
 from passnet_core.errors import BadInput
 from passnet_core.service import Service
+from passnet_core.whole_models.captured import ModelFile
 from tests.pages.visiting import VISITOR, Visit, button, read, until
 
 MODEL = """
@@ -70,13 +71,16 @@ def test_what_is_wrong_with_a_file_is_said(allowed: Service, visit: Visit) -> No
     assert allowed.models.of(VISITOR) == ()
 
 
-def test_a_model_that_fails_is_told_with_its_file(allowed: Service, visit: Visit) -> None:
-    page = visit("model")
-    page.text_area[0].set_value("def make():\n    raise ValueError('no *luck*')\n")
-    button(page, "Find passes").click().run()
-    until(page, "no \\*luck\\*")
-    assert "model.py, line 2: ValueError: no *luck*." in read(page)
-    assert "raise ValueError" in read(page)
+def test_one_search_runs_at_a_time_and_each_can_be_stopped(allowed: Service, visit: Visit) -> None:
+    endless = ModelFile("while True:\n    pass\n", "model.py", "make")
+    running, waiting = (allowed.models.start(endless, owner=VISITOR) for _ in range(2))
+    page = until(visit("model", search=waiting), "Waiting for another search to end")
+    button(page, "Stop").click().run()
+    until(page, "It was stopped")
+    assert not allowed.models.progress(running).finished
+    page = until(visit("model", search=running), "Capturing the model")
+    button(page, "Stop").click().run()
+    until(page, "It was stopped")
 
 
 def test_a_search_that_is_not_here_is_not_found(allowed: Service, visit: Visit) -> None:

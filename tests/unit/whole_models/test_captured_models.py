@@ -34,6 +34,21 @@ def test_an_answer_becomes_a_model() -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "safe"),
+    [
+        ("Net", "Net"),
+        ("../../etc/x", "etc-x"),
+        ("a b\n|c", "a-b-c"),
+        ("", "model"),
+        ("é", "model"),
+        ("N" * 99, "N" * 60),
+    ],
+)
+def test_a_name_cannot_leave_its_folder(name: str, safe: str) -> None:
+    assert captured_model(answer(name=name)).name == safe
+
+
+@pytest.mark.parametrize(
     ("given", "said"),
     [
         (b"", "cannot be read"),

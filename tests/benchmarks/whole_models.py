@@ -1,7 +1,8 @@
 """Passes for twelve whole models, with values on any machine and times on a GPU.
 
-python -m tests.benchmarks.whole_models --out FOLDER [--only bert ...] [--dtype bfloat16] [--jobs 4]
+python -m tests.benchmarks.whole_models --out FOLDER [--only bert ...] [--dtype bfloat16] [--jobs 4] [--small]
 
+With --small the models are narrow and have two layers, so that a CPU can judge their values in an hour.
 Every model gets what `passnet model` gives, with the reference bundles as the gallery. FOLDER gets a report and a file
 of figures per model as each ends, so an interrupted run goes on where it was; the table is printed at the end."""
 
@@ -14,6 +15,7 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 from passnet_core.bundles.reading import read_bundle, write_bundle
 from passnet_core.errors import PlaygroundError
@@ -104,29 +106,34 @@ def _shop(key: str, backend: LocalBackend, judge: JudgeTask) -> Workshop:
 
 
 def table(out: Path) -> None:
-    """Print the figures of all models in a folder."""
-    names = ("model", "operations in passes", "right as a whole", "kernel time in passes", "eager, ms", "Inductor",
-             "captured", "passes", "passes over captured", "with Inductor, over Inductor")  # fmt: skip
+    """Print the figures of all models in a folder, without columns that nothing was measured for."""
+    reports = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(out.glob("*.json"))}
+    rows = [{"model": name, **_cells(found)} for name, found in reports.items()]
+    names = [name for name in rows[0] if any(row[name] for row in rows)] if rows else []
     print(f"| {' | '.join(names)} |\n{'| --- ' * len(names)}|")
-    for path in sorted(out.glob("*.json")):
-        found = json.loads(path.read_text(encoding="utf-8"))
-        ways = {each["way"]: each for each in found["ways"]}
-        share, eager = found["share_of_kernel_time"], ways.get("eager", {}).get("seconds")
-        cells = (
-            path.stem,
-            f"{found['covered']} of {found['operations']}",
-            "yes" if found["right"] else "no",
-            "" if share is None else f"{share:.0%}",
-            "" if eager is None else f"{eager * 1e3:.2f}",
-            _ratio(ways.get("inductor", {}).get("over_eager")),
-            _ratio(ways.get("captured", {}).get("over_eager")),
-            _ratio(ways.get("passes", {}).get("over_eager")),
-            _ratio(ways.get("passes", {}).get("over_captured")),
-            _ratio(ways.get("passes and inductor", {}).get("over_inductor")),
-        )
-        print(f"| {' | '.join(cells)} |")
-    reports = [json.loads(path.read_text(encoding="utf-8")) for path in out.glob("*.json")]
-    print(*sorted({f"{found['device']}, {found['date']}" for found in reports}), sep="\n")
+    for row in rows:
+        print(f"| {' | '.join(row[name] for name in names)} |")
+    print(*sorted({f"{found['device']}, {found['date']}" for found in reports.values()}), sep="\n")
+
+
+def _cells(found: dict[str, Any]) -> dict[str, str]:
+    ways = {each["way"]: each for each in found["ways"]}
+    share, eager = found["share_of_kernel_time"], ways.get("eager", {}).get("seconds")
+    kept = [each for each in found["passes"] if not each["left_out"]]
+    return {
+        "passes": str(len(kept)),
+        "matches": str(sum(each["matches"] for each in kept)),
+        "operations replaced": f"{found['covered']} of {found['operations']}",
+        "right as a whole": "yes" if found["right"] else "no: " + "; ".join(each["verdict"] for each in found["whole"]),
+        "smallest t": ", ".join(dict.fromkeys(str(level) for each in found["whole"] for level in each["levels"])),
+        "of eager's kernel time": "" if share is None else f"{share:.0%}",
+        "eager, ms": "" if eager is None else f"{eager * 1e3:.2f}",
+        "Inductor": _ratio(ways.get("inductor", {}).get("over_eager")),
+        "captured": _ratio(ways.get("captured", {}).get("over_eager")),
+        "passes, over eager": _ratio(ways.get("passes", {}).get("over_eager")),
+        "over captured": _ratio(ways.get("passes", {}).get("over_captured")),
+        "with Inductor, over Inductor": _ratio(ways.get("passes and inductor", {}).get("over_inductor")),
+    }
 
 
 def _ratio(found: dict[str, float] | None) -> str:
@@ -139,9 +146,11 @@ def main() -> int:
     parser.add_argument("--only", nargs="+", choices=MODELS, default=MODELS, metavar="MODEL")
     parser.add_argument("--dtype", nargs="+", choices=("bfloat16", "float32"), default=("bfloat16", "float32"))
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="for how many models to search at once")
+    parser.add_argument("--small", action="store_true", help="narrow models with two layers")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
-    wanted = [f"{name}_{dtype}" for dtype in options.dtype for name in options.only]
+    kind = "_small" if options.small else ""
+    wanted = [f"{name}_{dtype}{kind}" for dtype in options.dtype for name in options.only]
     with tempfile.TemporaryDirectory(prefix="whole-models-") as home, ThreadPoolExecutor(options.jobs) as pool:
         for line in pool.map(lambda key: searched(key, options.out, Path(home)), wanted):
             print(line, flush=True)

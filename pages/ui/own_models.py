@@ -220,7 +220,7 @@ def _ways(timing: TimingAnswer) -> None:
     rows = [
         {
             "way": WAYS[each.way],
-            "ms a call": _median_ms(each.seconds),
+            "ms a call": None if each.median_s is None else each.median_s * 1e3,
             "× eager": _interval(timing.speedup(each.way, Way.EAGER)),
             "× Inductor": _interval(timing.speedup(each.way, Way.INDUCTOR)),
             "matches": each.matches or None,
@@ -240,10 +240,6 @@ def _ways(timing: TimingAnswer) -> None:
         f"{plain(timing.device)}: medians of {len(timing.ways[0].seconds)} rounds, in each of which every way ran"
         f" {timing.calls} calls in a row. Ratios are within rounds, with their 95% interval."
     )
-
-
-def _median_ms(taken: Sequence[float]) -> float | None:
-    return sorted(taken)[len(taken) // 2] * 1e3 if taken else None
 
 
 def _interval(found: Interval | None) -> str:

@@ -12,9 +12,13 @@ def deduplicated(subgraphs: Sequence[Subgraph]) -> tuple[Subgraph, ...]:
     """Keep the first of several subgraphs with equal structure, input shapes and input dtypes."""
     kept: dict[tuple[object, ...], Subgraph] = {}
     for subgraph in subgraphs:
-        shapes = tuple((spec.shape, spec.dtype) for spec in subgraph.inputs)
-        kept.setdefault((structure(parse(subgraph.code)), shapes), subgraph)
+        kept.setdefault(likeness_key(subgraph), subgraph)
     return tuple(kept.values())
+
+
+def likeness_key(subgraph: Subgraph) -> tuple[object, ...]:
+    """What is equal for subgraphs with equal structure, input shapes and input dtypes."""
+    return structure(parse(subgraph.code)), tuple((spec.shape, spec.dtype) for spec in subgraph.inputs)
 
 
 def spread(subgraphs: Sequence[Subgraph], most: int) -> tuple[Subgraph, ...]:

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from passnet_core.corpus.catalogue import check_sizes
 from passnet_core.corpus.cutting import standalone
-from passnet_core.corpus.members import deduplicated
+from passnet_core.corpus.members import likeness_key
 from passnet_core.corpus.partitioning import PREFIX, split_of, task_name
 from passnet_core.errors import BadInput
 from passnet_core.execution.backends.base import DeviceInfo
 from passnet_core.graphs.effects import is_random
-from passnet_core.graphs.fingerprint import structure
 from passnet_core.graphs.ir import Node
-from passnet_core.graphs.source import emit, parse
+from passnet_core.graphs.source import emit
 from passnet_core.records import (
     Bundle,
     Device,
@@ -307,20 +306,16 @@ def _cut(
                 found.append((place, tuple(names), subgraph))
     if not found:
         return Task(name, Family.FUSIBLE, "", ()), ()
-    kept = deduplicated([each for _, _, each in found])
-    by_content = {_content(each): each.id for each in kept}
-    parts = tuple(
-        MatchedPart(place, names, by_content[_content(each)], model.graphs[place].calls) for place, names, each in found
-    )
-    task_id = kept[0].task_id
-    task = Task(task_id, Family.FUSIBLE, split_of(task_id), tuple(replace(each, task_id=task_id) for each in kept))
+    kept: dict[tuple[object, ...], Subgraph] = {}
+    parts: list[MatchedPart] = []
+    for place, names, each in found:
+        first = kept.setdefault(likeness_key(each), each)
+        parts.append(MatchedPart(place, names, first.id, model.graphs[place].calls))
+    task_id = found[0][2].task_id
+    subgraphs = tuple(replace(each, task_id=task_id) for each in kept.values())
+    task = Task(task_id, Family.FUSIBLE, split_of(task_id), subgraphs)
     check_sizes(task)
-    return task, parts
-
-
-def _content(subgraph: Subgraph) -> tuple[object, ...]:
-    """What deduplicated tells subgraphs apart by."""
-    return structure(parse(subgraph.code)), tuple((each.shape, each.dtype) for each in subgraph.inputs)
+    return task, tuple(parts)
 
 
 def _subgraph(model: CapturedModel, place: int, part: tuple[Node, ...], position: Mapping[str, int]) -> Subgraph | None:

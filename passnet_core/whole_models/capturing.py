@@ -78,11 +78,6 @@ def made(file: ModelFile) -> MadeModel:
     return MadeModel(model, tuple(inputs) if isinstance(inputs, tuple | list) else (inputs,), {})
 
 
-def called(file: ModelFile, call: Callable[[], Any]) -> Any:
-    """Call what the file has made. Raises BadInput that names the line of the file for whatever it raises."""
-    return _run(file, call)
-
-
 def _function(file: ModelFile, module: ModuleType, name: str) -> Callable[[], Any]:
     function = getattr(module, name, None)
     if not callable(function):
@@ -95,6 +90,7 @@ def _function(file: ModelFile, module: ModuleType, name: str) -> Callable[[], An
 
 
 def _run(file: ModelFile, call: Callable[[], Any]) -> Any:
+    """Run code of the file. Raises BadInput that names the line of the file for whatever it raises."""
     try:
         return call()
     except BadInput:
@@ -190,10 +186,10 @@ def capture(file: ModelFile) -> CapturedModel:
     torch._dynamo.reset()
     compiled = torch.compile(call.model, backend=keep, dynamic=False)
     try:
-        called(file, lambda: call(compiled))
+        _run(file, lambda: call(compiled))
     except BadInput:
         # what the model itself raises says more than what torch.compile makes of it
-        called(file, call)
+        _run(file, call)
         raise
     return CapturedModel(
         name=type(call.model).__name__ if isinstance(call.model, torch.nn.Module) else file.factory,

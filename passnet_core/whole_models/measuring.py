@@ -60,13 +60,9 @@ def measure(question: TimingQuestion) -> TimingAnswer:
             answers[way] = runners[way].answer(0)
         running = {way: each for way, each in runners.items() if not answers[way].problem}
         calls, seconds = _timed(running, question.rounds) if question.rounds else (0, {})
-        ways = tuple(_with_seconds(each, seconds.get(way, ())) for way, each in answers.items())
+        ways = tuple(replace(each, seconds=tuple(seconds.get(way, ()))) for way, each in answers.items())
     device = torch.cuda.get_device_name() if question.device is Device.CUDA else "cpu"
     return TimingAnswer(device, ways, calls)
-
-
-def _with_seconds(answer: WayAnswer, seconds: Sequence[float]) -> WayAnswer:
-    return replace(answer, seconds=tuple(seconds))
 
 
 def _timed(runners: Mapping[Way, "_WayProcess"], rounds: int) -> tuple[int, dict[Way, list[float]]]:

@@ -2,8 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from statistics import median
+from dataclasses import dataclass
 from typing import Any
 
 from passnet_core.records import BEYOND, LOOSEST, Bundle, Clock, Contender, Outcome, Task, to_json
@@ -107,7 +106,7 @@ class ModelReport:
     device: str = ""
     date: str = ""
     took_s: float = 0.0
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
 
     @property
     def kept(self) -> tuple[PassInModel, ...]:
@@ -177,7 +176,7 @@ class ModelReport:
             if each.problem:
                 yield f"| {WAYS[each.way]} | did not run: {_cell(each.problem)} | | | |"
                 continue
-            ms = median(each.seconds) * 1e3
+            ms = (each.median_s or 0.0) * 1e3
             over = [_ratio(self.timing.speedup(each.way, way)) for way in (Way.EAGER, Way.INDUCTOR)]
             yield f"| {WAYS[each.way]} | {ms:.3f} | {over[0]} | {over[1]} | {each.matches or ''} |"
         yield ""
@@ -282,7 +281,7 @@ def ways_data(timing: TimingAnswer) -> list[dict[str, Any]]:
     return [
         {
             "way": each.way.value,
-            "seconds": median(each.seconds) if each.seconds else None,
+            "seconds": each.median_s,
             "over_eager": over(each.way, Way.EAGER),
             "over_captured": over(each.way, Way.CAPTURED),
             "over_inductor": over(each.way, Way.INDUCTOR),

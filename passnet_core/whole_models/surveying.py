@@ -11,7 +11,7 @@ import torch
 from passnet_core.errors import BadInput
 from passnet_core.fx import signatures
 from passnet_core.graphs.ir import Graph
-from passnet_core.graphs.matching import remembered
+from passnet_core.graphs.matching import Bind, remembered
 from passnet_core.graphs.rewriting import rewrite
 from passnet_core.graphs.source import parse
 from passnet_core.integrate.bundles import passes_of
@@ -29,10 +29,10 @@ def survey(question: SurveyQuestion) -> SurveyAnswer:
         return SurveyAnswer(tuple(_found(each, graphs, bind) for each in question.bundles))
 
 
-def _found(bundle: Bundle, graphs: Sequence[Graph], bind: object) -> FoundBundle:
+def _found(bundle: Bundle, graphs: Sequence[Graph], bind: Bind) -> FoundBundle:
     try:
         passes = passes_of(bundle).passes
-        reports = [rewrite(graph, passes, bind=bind).reports for graph in graphs]  # type: ignore[arg-type]
+        reports = [rewrite(graph, passes, bind=bind).reports for graph in graphs]
     except (BadInput, RecursionError) as error:
         return FoundBundle(bundle.digest, problem=str(error))
     return FoundBundle(

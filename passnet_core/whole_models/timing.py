@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from statistics import median
 
 from passnet_core.records import Bundle, Device
 from passnet_core.scoring.intervals import Interval, median_interval
@@ -45,6 +46,11 @@ class WayAnswer:
     first_s: float = 0.0
     explained: str = ""
     problem: str = ""
+
+    @property
+    def median_s(self) -> float | None:
+        """The median of the rounds; None: not timed."""
+        return median(self.seconds) if self.seconds else None
 
     @property
     def smallest_t(self) -> int | None:

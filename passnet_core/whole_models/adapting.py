@@ -3,7 +3,7 @@
 import json
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,6 +18,7 @@ from passnet_core.execution.backends.base import DeviceInfo
 from passnet_core.graphs.effects import is_random
 from passnet_core.graphs.ir import Node
 from passnet_core.graphs.source import emit
+from passnet_core.graphs.vocabulary import operator_label
 from passnet_core.records import (
     Bundle,
     Device,
@@ -160,8 +161,20 @@ def search(file: ModelFile, shop: Workshop) -> ModelReport:
         device=environment.device if environment else shop.here.label,
         date=datetime.now(UTC).date().isoformat(),
         took_s=time.monotonic() - began,
-        notes=(RANDOM,) if _draws(model) else (),
+        notes=tuple(_notes(model)),
     )
+
+
+def _notes(model: CapturedModel) -> Iterator[str]:
+    if _draws(model):
+        yield RANDOM
+    for place, graph in enumerate(model.graphs):
+        if graph.opaque:
+            names = _listed([*dict.fromkeys(operator_label(node) for node in graph.opaque)])
+            yield (
+                f"Graph {place} has {len(graph.opaque)} operations that the judge cannot compute ({names}): as a whole"
+                " it was judged with what they give drawn like other inputs, and with what they read compared."
+            )
 
 
 def _draws(model: CapturedModel) -> bool:
@@ -191,7 +204,7 @@ def _written(model: CapturedModel) -> "tuple[WrittenBundle | None, str]":
     from passnet_core.solvers.rules.solver import fused, written_for
 
     subgraphs = tuple(model.subgraph(place) for place in range(len(model.graphs)))
-    cuts = [fused(Surveyed(each, graph.graph, graph.specs)) for each, graph in zip(subgraphs, model.graphs)]
+    cuts = [fused(Surveyed(each, graph.judged[0], graph.specs)) for each, graph in zip(subgraphs, model.graphs)]
     try:
         return written_for(Task(model.name, Family.TYPICAL, "", subgraphs), cuts), ""
     except BadInput as error:

@@ -7,13 +7,19 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from passnet_core.errors import BadInput
-from passnet_core.graphs.ir import Graph, NodeKind
-from passnet_core.graphs.source import parse
+from passnet_core.graphs.ir import Graph, Node, NodeKind, Ref, references
+from passnet_core.graphs.source import emit, parse
 from passnet_core.records import Subgraph, TensorSpec, digest_of, from_json, to_json
 
 LONGEST_NAME = 60
 WHOLE = "graph-"
 """Begins the id of a whole graph as a subgraph."""
+OWN_OPERATORS, KNOWN_OPERATORS = "torch.ops.", ("torch.ops.aten.", "torch.ops.prims.")
+"""Begins the operators that libraries register, which a judge does not have, and those that torch itself has."""
+WITHIN_VMAP = ("torch._functorch.", "torch._C._functorch.")
+"""Begins what torch.vmap leaves in a graph. Between them values are rows of others."""
+WITHOUT_REFERENCE = frozenset({"torch._grouped_mm", "torch.nn.functional.grouped_mm"})
+"""Operations that cannot be computed in float64."""
 MOST_OPERATIONS = 50_000
 """The most operations of all graphs of a model together."""
 
@@ -55,6 +61,31 @@ class CapturedGraph:
         known = {each.name: each for each in (*self.inputs, *self.values)}
         return {node.name: known.get(node.name) for node in self.graph.nodes}
 
+    @cached_property
+    def opaque(self) -> tuple[Node, ...]:
+        """The operations that a judge cannot compute, and those that read what they give besides tensors."""
+        found: dict[str, Node] = {}
+        for node in self.graph.operations:
+            if _is_opaque(node) or any(name in found and self.specs[name] is None for name in node.inputs):
+                found[node.name] = node
+        return tuple(found.values())
+
+    @cached_property
+    def judged(self) -> tuple[Graph, tuple[TensorSpec, ...]]:
+        """The graph as a judge can compute it, and its inputs: what opaque operations give is an input, and what they
+        read is among the results."""
+        if not self.opaque:
+            return self.graph, self.inputs
+        names = {node.name for node in self.opaque}
+        kept = [node for node in self.graph.operations if node.name not in names]
+        used = {name for node in kept for name in node.inputs} & names
+        specs = tuple(spec for node in self.opaque if node.name in used and (spec := self.specs[node.name]) is not None)
+        inputs = tuple(Node(each.name, NodeKind.INPUT, each.name) for each in specs)
+        computed = {node.name for node in kept if self.specs[node.name] is not None}
+        read = (*references(self.graph.result), *(name for node in self.opaque for name in node.inputs))
+        result = tuple(Ref(name) for name in dict.fromkeys(read) if name in computed)
+        return Graph((*self.graph.inputs, *inputs, *kept), result), (*self.inputs, *specs)
+
 
 @dataclass(frozen=True)
 class CapturedModel:
@@ -74,8 +105,17 @@ class CapturedModel:
 
     def subgraph(self, place: int) -> Subgraph:
         """A whole graph as a subgraph, which a judge can take."""
-        graph = self.graphs[place]
-        return Subgraph(f"{WHOLE}{place}", self.name, self.name, graph.code, graph.inputs)
+        captured = self.graphs[place]
+        graph, inputs = captured.judged
+        code = emit(graph) if captured.opaque else captured.code
+        return Subgraph(f"{WHOLE}{place}", self.name, self.name, code, inputs)
+
+
+def _is_opaque(node: Node) -> bool:
+    if node.kind is not NodeKind.CALL:
+        return False
+    own = node.target.startswith(OWN_OPERATORS) and not node.target.startswith(KNOWN_OPERATORS)
+    return own or node.target.startswith(WITHIN_VMAP) or node.target in WITHOUT_REFERENCE
 
 
 def captured_model(answer: bytes) -> CapturedModel:

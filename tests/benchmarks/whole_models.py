@@ -1,10 +1,12 @@
 """Passes for twelve whole models, with values on any machine and times on a GPU.
 
 python -m tests.benchmarks.whole_models --out FOLDER [--only bert ...] [--dtype bfloat16] [--jobs 4] [--small]
+    [--untimed]
 
 With --small the models are narrow and have two layers, so that a CPU can judge their values in an hour.
 Every model gets what `passnet model` gives, with the reference bundles as the gallery. FOLDER gets a report and a file
-of figures per model as each ends, so an interrupted run goes on where it was; the table is printed at the end."""
+of figures per model as each ends, so an interrupted run goes on where it was; the table is printed at the end. With
+--untimed no model is run as a whole; a later run without it does only that."""
 
 import argparse
 import json
@@ -147,6 +149,7 @@ def main() -> int:
     parser.add_argument("--dtype", nargs="+", choices=("bfloat16", "float32"), default=("bfloat16", "float32"))
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="for how many models to search at once")
     parser.add_argument("--small", action="store_true", help="narrow models with two layers")
+    parser.add_argument("--untimed", action="store_true", help="find passes only")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     kind = "_small" if options.small else ""
@@ -155,7 +158,7 @@ def main() -> int:
         for line in pool.map(lambda key: searched(key, options.out, Path(home)), wanted):
             print(line, flush=True)
         # alone, one after the other: what else runs would show in the times
-        for key in wanted:
+        for key in [] if options.untimed else wanted:
             print(run_whole(key, options.out, Path(home)), flush=True)
     table(options.out)
     return 0

@@ -1,12 +1,16 @@
 """What a capturing program answers is checked before anything uses it."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from passnet_core.errors import BadInput
-from passnet_core.whole_models.captured import CapturedModel, captured_model
+from passnet_core.graphs.ir import Ref
+from passnet_core.graphs.source import parse
+from passnet_core.records import TensorSpec
+from passnet_core.whole_models.captured import CapturedGraph, CapturedModel, captured_model
 
 CODE = """import torch
 
@@ -67,3 +71,31 @@ def test_rubbish_is_refused_with_a_reason(given: bytes, said: str) -> None:
     with pytest.raises(BadInput) as refused:
         captured_model(given)
     assert said in str(refused.value)
+
+
+def test_what_a_judge_cannot_compute_is_given_to_it() -> None:
+    code = """
+import torch
+from torch import device
+
+class GraphModule(torch.nn.Module):
+    def forward(self, x, w):
+        scaled = x * 2
+        sizes = torch.ops.own.sizes(x)
+        row = sizes[0]
+        rows = scaled.expand(row)
+        product = torch.ops.own.product(scaled, w)
+        result = torch.relu(product)
+        return (result, row)
+"""
+    x = TensorSpec("x", (4,), "torch.float32")
+    spec = {name: replace(x, name=name) for name in ("w", "scaled", "rows", "product", "result")}
+    values = tuple(spec[name] for name in ("scaled", "rows", "product", "result"))
+    graph = CapturedGraph(code, (x, spec["w"]), values)
+    # what a number of an unknown operator enters is unknown as well
+    assert [node.name for node in graph.opaque] == ["sizes", "row", "rows", "product"]
+    subgraph = CapturedModel("model", (graph,), 0, training=False).subgraph(0)
+    assert [each.name for each in subgraph.inputs] == ["x", "w", "product"]
+    kept = parse(subgraph.code)
+    assert [node.name for node in kept.operations] == ["scaled", "result"]
+    assert kept.result == (Ref("result"), Ref("scaled"))

@@ -223,6 +223,7 @@ def _ways(timing: TimingAnswer) -> None:
             "ms a call": None if each.median_s is None else each.median_s * 1e3,
             "× eager": _interval(timing.speedup(each.way, Way.EAGER)),
             "× Inductor": _interval(timing.speedup(each.way, Way.INDUCTOR)),
+            "× Inductor in a CUDA graph": _interval(timing.speedup(each.way, Way.GRAPHS)),
             "matches": each.matches or None,
             "problem": each.problem,
         }

@@ -2,7 +2,7 @@
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,9 @@ TRAINING = (
     "A graph was captured for training, and passes have no gradients: it is left as it is. Call the model under"
     " torch.no_grad() or torch.inference_mode() to use the passes."
 )
+
+
+FOR_INDUCTOR = "torch.compile was given a mode or options, which are Inductor's: with rest='eager' they do nothing."
 
 
 class PassWarning(UserWarning):
@@ -109,8 +112,23 @@ class PassBackend:
             callees = [each for each in callees if each.traced.name not in refused]
         self._callees = {each.traced.replacement: each for each in callees}
 
-    def __call__(self, captured: torch.fx.GraphModule, example_inputs: Sequence[Any]) -> Function:
-        """The callable for a captured graph, with the passes applied where they match and may be applied."""
+    def __call__(
+        self,
+        captured: torch.fx.GraphModule,
+        example_inputs: Sequence[Any],
+        *,
+        mode: str | None = None,
+        options: Mapping[str, Any] | None = None,
+    ) -> Function:
+        """The callable for a captured graph, with the passes applied where they match and may be applied. mode,
+        options: those of torch.compile, for Inductor."""
+        configured: Mapping[str, Any] = options or {}
+        if self.rest == "eager" and (mode or options):
+            self._warn(FOR_INDUCTOR)
+        elif mode:
+            from passnet_core.integrate.inductor import options_of
+
+            configured = {**options_of(mode), **configured}
         if torch.is_grad_enabled() and any(
             isinstance(each, torch.Tensor) and each.requires_grad for each in example_inputs
         ):
@@ -118,9 +136,9 @@ class PassBackend:
             self._keep(
                 _operations(captured.graph), left_alone="it was captured for training, and passes have no gradients"
             )
-            return self._rest(captured, example_inputs)
+            return self._rest(captured, example_inputs, configured)
         if self.rest == "inductor":
-            return self._in_inductor(captured, example_inputs)
+            return self._in_inductor(captured, example_inputs, configured)
         self._apply(
             captured.graph, example_inputs, lambda chosen, args: (chosen.function(_weights(chosen, args)), args)
         )
@@ -139,15 +157,19 @@ class PassBackend:
 
     # --- inside ---
 
-    def _rest(self, captured: torch.fx.GraphModule, example_inputs: Sequence[Any]) -> Function:
+    def _rest(
+        self, captured: torch.fx.GraphModule, example_inputs: Sequence[Any], options: Mapping[str, Any]
+    ) -> Function:
         """The callable for a graph without passes."""
         if self.rest == "eager":
             return captured.forward
         from passnet_core.integrate.inductor import compiled
 
-        return compiled(captured, example_inputs)
+        return compiled(captured, example_inputs, options)
 
-    def _in_inductor(self, captured: torch.fx.GraphModule, example_inputs: Sequence[Any]) -> Function:
+    def _in_inductor(
+        self, captured: torch.fx.GraphModule, example_inputs: Sequence[Any], options: Mapping[str, Any]
+    ) -> Function:
         """The callable for a graph to which Inductor applies the passes before it does anything else with it."""
         from passnet_core.integrate.inductor import PreGradPass, compiled
         from passnet_core.integrate.operators import operator_for
@@ -157,7 +179,7 @@ class PassBackend:
 
         digests = " ".join(each.digest for each in self.bundles)
         hook = PreGradPass(lambda graph: self._apply(graph, example_inputs, operator), digests)
-        return compiled(captured, example_inputs, hook)
+        return compiled(captured, example_inputs, options, hook)
 
     def _apply(
         self,

@@ -1,6 +1,6 @@
 """TorchInductor around passes. Loads Inductor, which takes seconds."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -66,11 +66,20 @@ class PreGradPass(CustomGraphPass):  # type: ignore[misc]
         return str, (self.digest,)
 
 
+def options_of(mode: str) -> Mapping[str, Any]:
+    """Inductor's options for a mode of torch.compile, such as "reduce-overhead"."""
+    found: Mapping[str, Any] = torch._inductor.list_mode_options(mode)
+    return found
+
+
 def compiled(
-    captured: torch.fx.GraphModule, example_inputs: Sequence[Any], hook: PreGradPass | None = None
+    captured: torch.fx.GraphModule,
+    example_inputs: Sequence[Any],
+    options: Mapping[str, Any],
+    hook: PreGradPass | None = None,
 ) -> Function:
-    """Have Inductor compile a graph, to which the hook is applied first."""
-    options: dict[str, Any] = {}
+    """Have Inductor compile a graph with these options, such as max_autotune, after the hook was applied to it."""
+    options = dict(options)
     if hook is not None:
         options["pre_grad_custom_pass"] = hook
         if hasattr(torch._inductor.config, "pre_grad_pass_timing"):

@@ -166,11 +166,12 @@ def _prepared(
     match way:
         case Way.CAPTURED:
             how = "eager"
-        case Way.INDUCTOR:
+        case Way.INDUCTOR | Way.GRAPHS:
             how = "inductor"
-        case Way.PASSES | Way.PASSES_INDUCTOR:
+        case Way.PASSES | Way.PASSES_INDUCTOR | Way.PASSES_GRAPHS:
             how = passes = PassBackend([question.bundle], "eager" if way is Way.PASSES else "inductor")
-    compiled = None if how is None else torch.compile(model, backend=how, dynamic=False)
+    mode = "reduce-overhead" if way in (Way.GRAPHS, Way.PASSES_GRAPHS) else None
+    compiled = None if how is None else torch.compile(model, backend=how, mode=mode, dynamic=False)
     return here, lambda: here(compiled), passes
 
 

@@ -17,8 +17,13 @@ WAYS = {
     Way.INDUCTOR: "Inductor",
     Way.PASSES: "passes, the rest eager",
     Way.PASSES_INDUCTOR: "passes, the rest Inductor",
+    Way.GRAPHS: "Inductor in a CUDA graph",
+    Way.PASSES_GRAPHS: "passes, the rest Inductor in a CUDA graph",
 }
 """How texts for people name the ways to run a model."""
+
+COMPARED = (Way.EAGER, Way.INDUCTOR, Way.GRAPHS)
+"""The ways with which each way is compared."""
 
 
 @dataclass(frozen=True)
@@ -170,15 +175,15 @@ class ModelReport:
         if not any(each.seconds for each in self.timing.ways):
             yield "No times were taken."
             return
-        yield "| way | ms per call | times as fast as eager | as Inductor | matches |"
-        yield "| --- | --- | --- | --- | --- |"
+        yield "| way | ms per call | times as fast as eager | as Inductor | as Inductor in a CUDA graph | matches |"
+        yield "| --- | --- | --- | --- | --- | --- |"
         for each in self.timing.ways:
             if each.problem:
-                yield f"| {WAYS[each.way]} | did not run: {_cell(each.problem)} | | | |"
+                yield f"| {WAYS[each.way]} | did not run: {_cell(each.problem)} | | | | |"
                 continue
             ms = (each.median_s or 0.0) * 1e3
-            over = [_ratio(self.timing.speedup(each.way, way)) for way in (Way.EAGER, Way.INDUCTOR)]
-            yield f"| {WAYS[each.way]} | {ms:.3f} | {over[0]} | {over[1]} | {each.matches or ''} |"
+            over = " | ".join(_ratio(self.timing.speedup(each.way, way)) for way in COMPARED)
+            yield f"| {WAYS[each.way]} | {ms:.3f} | {over} | {each.matches or ''} |"
         yield ""
         rounds = len(self.timing.ways[0].seconds)
         yield (
@@ -285,6 +290,7 @@ def ways_data(timing: TimingAnswer) -> list[dict[str, Any]]:
             "over_eager": over(each.way, Way.EAGER),
             "over_captured": over(each.way, Way.CAPTURED),
             "over_inductor": over(each.way, Way.INDUCTOR),
+            "over_graphs": over(each.way, Way.GRAPHS),
             "correct_at": each.correct_at,
             "matches": each.matches,
             "problem": each.problem,

@@ -12,13 +12,16 @@ from passnet_core.whole_models.captured import ModelFile
 class Way(StrEnum):
     """A way to run a model. EAGER: as it is. CAPTURED: torch.compile runs the captured graphs unchanged, which tells
     what passes gain from what capturing alone gains. PASSES, PASSES_INDUCTOR: as the backend of integrate runs them
-    with what it leaves to eager, or to Inductor."""
+    with what it leaves to eager, or to Inductor. GRAPHS, PASSES_GRAPHS: Inductor's mode "reduce-overhead", which
+    replays the launches of a call as a CUDA graph, so that the host's part costs next to nothing."""
 
     EAGER = "eager"
     CAPTURED = "captured"
     INDUCTOR = "inductor"
     PASSES = "passes"
     PASSES_INDUCTOR = "passes and inductor"
+    GRAPHS = "inductor in a CUDA graph"
+    PASSES_GRAPHS = "passes and inductor in a CUDA graph"
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import transformers
 VOCABULARY = 8000
 SIZES: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
     "input_ids": ((4, 128), (2, 12)),
-    "pixel_values": ((8, 3, 224, 224), (1, 3, 64, 64)),
+    "pixel_values": ((8, 3, 224, 224), (1, 3, 32, 32)),
     "input_values": ((2, 32000), (1, 4000)),
     "input_features": ((1, 80, 3000), (1, 80, 60)),
 }
@@ -84,9 +84,9 @@ SMALL: dict[str, dict[str, Any]] = {
     "gpt2": {"n_embd": 64, "n_head": 4, "n_layer": 2, "vocab_size": 500},
     "llama": NARROW | {"num_key_value_heads": 2},
     "qwen3": NARROW | {"num_key_value_heads": 2, "head_dim": 16},
-    "vit": NARROW | {"image_size": 64},
+    "vit": NARROW | {"image_size": 32},
     "convnext": {"hidden_sizes": [16, 24, 32, 40], "depths": [1, 1, 1, 1]},
-    "swin": {"embed_dim": 16, "depths": [2, 2], "num_heads": [2, 4], "image_size": 64, "window_size": 4},
+    "swin": {"embed_dim": 16, "depths": [2, 2], "num_heads": [2, 4], "image_size": 32, "window_size": 4},
     "wav2vec2": NARROW | {"conv_dim": (24,) * 7, "num_conv_pos_embeddings": 8, "num_conv_pos_embedding_groups": 4},
     "whisper": {
         "d_model": 64, "encoder_layers": 2, "encoder_attention_heads": 4, "encoder_ffn_dim": 96,

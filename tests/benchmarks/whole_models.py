@@ -135,6 +135,8 @@ def _cells(found: dict[str, Any]) -> dict[str, str]:
         "passes, over eager": _ratio(ways.get("passes", {}).get("over_eager")),
         "over captured": _ratio(ways.get("passes", {}).get("over_captured")),
         "with Inductor, over Inductor": _ratio(ways.get("passes and inductor", {}).get("over_inductor")),
+        "both in CUDA graphs": _ratio(ways.get("passes and inductor in a CUDA graph", {}).get("over_graphs")),
+        "Inductor in a CUDA graph": _ratio(ways.get("inductor in a CUDA graph", {}).get("over_eager")),
     }
 
 

@@ -264,6 +264,19 @@ assert counts(compared(Strided(), passes, [two()], "inductor")) == [2]
 # what was contiguous for contiguous inputs need not be so for others, also where no graph was compiled for them here
 from passnet_core.integrate.operators import _Layouts
 layouts, x = _Layouts(), torch.randn(4, 8)
+# what torch.compile is told for Inductor reaches it, and says so where there is no Inductor
+for options in ({"mode": "max-autotune-no-cudagraphs"}, {"options": {"max_fusion_size": 3}}):
+    assert counts(compared(Plain(), passes, [two()], "inductor", **options)) == [2]
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        assert counts(compared(Plain(), passes, [two()], **options)) == [2]
+    assert any("are Inductor's" in str(each.message) for each in told), told
+try:
+    compared(Plain(), passes, [two()], "inductor", options={"no_such_option": 3})
+except Exception as error:
+    assert "no_such_option" in str(error), error
+else:
+    raise AssertionError("an option that Inductor does not know was taken")
 
 
 def expected(value):

@@ -76,7 +76,7 @@ def test_the_text_has_every_part() -> None:
     assert "# Passes for Toy" in text
     assert "A graph was left out." in text
     assert "has 1 pass, for 6 of 12 operations, which take 75% of eager's kernel time" in text
-    assert "| passes, the rest eager | 550.000 | 4.000 [4.000, 4.000] | 2.000 [2.000, 2.000] | 3 |" in text
+    assert "| passes, the rest eager | 550.000 | 4.000 [4.000, 4.000] | 2.000 [2.000, 2.000] |  | 3 |" in text
     assert "| passes, the rest Inductor | did not run: RuntimeError: no / luck | | | |" in text
     assert "Inductor, on the example inputs: t = -1. Levels that hold: -1, 0." in text
     assert "passes, the rest eager, on the example inputs: beyond t = 0. Levels that hold: none." in text

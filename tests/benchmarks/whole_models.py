@@ -10,6 +10,7 @@ of figures per model as each ends, so an interrupted run goes on where it was; t
 
 import argparse
 import json
+import shutil
 import sys
 import tempfile
 import threading
@@ -29,6 +30,7 @@ from passnet_core.settings import BUNDLED_DATA
 from passnet_core.whole_models.adapting import JudgeTask, SearchStep, Workshop, search, spec_for, timing_of
 from passnet_core.whole_models.captured import ModelFile
 from passnet_core.whole_models.report import as_data, ways_data
+from passnet_core.whole_models.timing import Way
 
 HERE = Path(__file__).parent
 MODELS = ("bert", "modernbert", "gpt2", "llama", "qwen3", "vit", "convnext", "swin", "wav2vec2", "whisper", "mixtral",
@@ -55,6 +57,8 @@ def searched(key: str, out: Path, home: Path) -> str:
         scheduler.close()
     (out / f"{key}.md").write_text("\n".join(report.lines()) + "\n", encoding="utf-8")
     if report.bundle:
+        # an interrupted run may have left one
+        shutil.rmtree(out / "bundles" / key, ignore_errors=True)
         write_bundle(report.bundle, out / "bundles" / key)
     (out / f"{key}.json").write_text(json.dumps(as_data(report), indent=1), encoding="utf-8")
     return f"{key}: {time.monotonic() - began:.0f} s"
@@ -122,6 +126,10 @@ def _cells(found: dict[str, Any]) -> dict[str, str]:
     ways = {each["way"]: each for each in found["ways"]}
     share, eager = found["share_of_kernel_time"], ways.get("eager", {}).get("seconds")
     kept = [each for each in found["passes"] if not each["left_out"]]
+
+    def over(way: Way, other: str) -> str:
+        return _ratio(ways.get(way.value, {}).get(other))
+
     return {
         "passes": str(len(kept)),
         "matches": str(sum(each["matches"] for each in kept)),
@@ -130,13 +138,13 @@ def _cells(found: dict[str, Any]) -> dict[str, str]:
         "smallest t": ", ".join(dict.fromkeys(str(level) for each in found["whole"] for level in each["levels"])),
         "of eager's kernel time": "" if share is None else f"{share:.0%}",
         "eager, ms": "" if eager is None else f"{eager * 1e3:.2f}",
-        "Inductor": _ratio(ways.get("inductor", {}).get("over_eager")),
-        "captured": _ratio(ways.get("captured", {}).get("over_eager")),
-        "passes, over eager": _ratio(ways.get("passes", {}).get("over_eager")),
-        "over captured": _ratio(ways.get("passes", {}).get("over_captured")),
-        "with Inductor, over Inductor": _ratio(ways.get("passes and inductor", {}).get("over_inductor")),
-        "both in CUDA graphs": _ratio(ways.get("passes and inductor in a CUDA graph", {}).get("over_graphs")),
-        "Inductor in a CUDA graph": _ratio(ways.get("inductor in a CUDA graph", {}).get("over_eager")),
+        "captured": over(Way.CAPTURED, "over_eager"),
+        "with passes": over(Way.PASSES, "over_eager"),
+        "that over captured": over(Way.PASSES, "over_captured"),
+        "Inductor": over(Way.INDUCTOR, "over_eager"),
+        "with passes, over Inductor": over(Way.PASSES_INDUCTOR, "over_inductor"),
+        "Inductor in a CUDA graph": over(Way.GRAPHS, "over_eager"),
+        "with passes, over that": over(Way.PASSES_GRAPHS, "over_graphs"),
     }
 
 

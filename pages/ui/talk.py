@@ -30,7 +30,7 @@ from passnet_core.records.trajectories import (
 )
 from passnet_core.settings import ModelSettings
 from passnet_core.solvers.conversations import ConversationOrder, ConversationStanding, TrajectorySummary
-from passnet_core.solvers.llm.chat import ChatServer, Model
+from passnet_core.solvers.llm.chat import ChatServer, Model, ToolProtocol
 from passnet_core.solvers.llm.tools import calls_in
 
 POLL_S = 0.5
@@ -41,13 +41,18 @@ TURN_S, WRITING = 4.0, 0.7
 SIDE_BY_SIDE = 8
 """How many attempts may run at once."""
 LISTED = 12
-URL, KEY, NAME, TURNS, TOKENS, MONEY, MINUTES, ATTEMPTS, REPAIR, CONSENT, PROMPT, REPLY = (
+URL, KEY, NAME, TURNS, TOKENS, MONEY, MINUTES, ATTEMPTS, REPAIR, CONSENT, PROMPT, REPLY, PROTOCOL = (
     f"model-{name}"
     for name in (
         *("url", "key", "name", "turns", "tokens", "money", "minutes", "attempts", "repair", "consent"),
-        *("prompt", "reply"),
+        *("prompt", "reply", "protocol"),
     )
 )
+PROTOCOLS = {
+    ToolProtocol.AUTO: "as the server allows",
+    ToolProtocol.TOOLS: "the server's tool calls",
+    ToolProtocol.TEXT: "in plain text",
+}
 PLAYED = "conversation-played"
 """Session state: (conversation being played back, its start by the monotonic clock)."""
 REACHED = "model-reached"
@@ -73,6 +78,7 @@ class Reached:
     name: str
     budget: Budget
     price: Price
+    protocol: ToolProtocol = ToolProtocol.AUTO
 
     def model(self) -> Model:
         """Return a client. Raises ModelError if the server needs a key."""
@@ -153,6 +159,11 @@ def new_conversation(task: Task, draft: EditorDraft, known: ModelSettings, *, gi
         first.number_input("Token limit", 0, value=0, step=10_000, key=TOKENS, help=exceeded)
         second.number_input("Cost limit", 0.0, value=0.0, key=MONEY, help=exceeded)
         first.number_input("Time limit, minutes", 0.0, value=20.0, key=MINUTES, help="0: no limit.")
+        second.selectbox(
+            "Tool calls", list(PROTOCOLS), format_func=PROTOCOLS.__getitem__, key=PROTOCOL, persist_state="session",
+            help="Some servers leave tools out without a word. By default the model is told how to call them in plain"
+            " text once the server refuses them, or its first answer calls none.",
+        )  # fmt: skip
         st.checkbox("Start from the passes in the editor, and repair them", key=REPAIR)
     host = plain(url or known.base_url or "api.openai.com")
     with st.expander("Exactly what is sent first", icon=":material/outbox:"):
@@ -192,7 +203,7 @@ def begin(task: Task, draft: EditorDraft) -> None:
         resources.service().conversations.start(
             model,
             task,
-            ConversationOrder(spec, reached.budget, reached.price, number + 1, start),
+            ConversationOrder(spec, reached.budget, reached.price, number + 1, start, protocol=reached.protocol),
             visitor=visitors.visitor(),
         )
         for number in range(int(state.get(ATTEMPTS) or 1))
@@ -218,7 +229,7 @@ def typed() -> Reached:
         minutes * 60 or None,
     )  # fmt: skip
     prices = (float(state.get(f"{each}-{typed_name}") or 0) for each in (PROMPT, REPLY))
-    return Reached(server, name, budget, Price(*prices))
+    return Reached(server, name, budget, Price(*prices), ToolProtocol(state.get(PROTOCOL) or ToolProtocol.AUTO))
 
 
 # --- one under way, or finished --------------------------------------------------------------------------------------
@@ -388,6 +399,9 @@ def one_turn(turn: Turn, files: dict[str, str]) -> None:
         for message in turn.said:
             st.markdown(f"**{'result of a tool' if message.role is Role.TOOL else message.role.value}**")
             long_code(message.text, height=260)
+    if turn.answer.reasoning.strip():
+        with st.popover("What the model thought", icon=":material/psychology:"):
+            long_code(turn.answer.reasoning, height=260)
     if turn.answer.text.strip():
         st.code(turn.answer.text, language=None, wrap_lines=True)
     for call, result in zip(calls_of(turn), turn.results):
@@ -453,7 +467,9 @@ def go_on(task: Task, found: Trajectory, number: int, key: str) -> None:
     reached = st.session_state.get(REACHED) or typed()
     note = str(st.session_state.get(f"note-{key}") or "").strip()
     spec = spec_of(resources.service().device().device, None)
-    order = ConversationOrder(spec, reached.budget, reached.price, after=(found.opening.id, number), note=note)
+    order = ConversationOrder(
+        spec, reached.budget, reached.price, after=(found.opening.id, number), note=note, protocol=reached.protocol
+    )
     model = reached.model()
     links.select("talk", resources.service().conversations.start(model, task, order, visitor=visitors.visitor()))
 

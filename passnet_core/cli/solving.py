@@ -98,20 +98,23 @@ def _told(candidate: Alternative, total: int) -> str:
 
 
 def _language_model(args: argparse.Namespace, console: Console) -> "Solver":
-    from passnet_core.solvers.llm.chat import ChatServer
+    from passnet_core.solvers.llm.chat import ChatServer, ToolProtocol
     from passnet_core.solvers.llm.client import ChatModel
     from passnet_core.solvers.llm.conversation import LanguageModel
 
     models = console.settings.models
     server = ChatServer(args.base_url or models.base_url, models.key)
-    model = ChatModel(server, args.model or models.model, temperature=args.temperature)
+    if args.patience < 0:
+        raise BadInput(f"--patience must be at least 0, not {args.patience:g}.")
+    model = ChatModel(server, args.model or models.model, patience_s=args.patience, temperature=args.temperature)
     known = models.price(model.name)
     price = Price(
         known[0] if args.price_prompt is None else args.price_prompt,
         known[1] if args.price_reply is None else args.price_reply,
     )
     budget = Budget(args.turns, args.tokens, args.money, args.seconds, args.reply_tokens)
-    return LanguageModel(model, budget, price, bundle_named(args.bundle, console.settings) if args.bundle else None)
+    start = bundle_named(args.bundle, console.settings) if args.bundle else None
+    return LanguageModel(model, budget, price, start, protocol=ToolProtocol(args.protocol))
 
 
 def _inductor(args: argparse.Namespace, console: Console) -> "Solver":
@@ -253,6 +256,21 @@ def add_commands(commands: Any) -> None:
     model.add_argument("--price-prompt", type=float, metavar="X", help="price per million tokens read (PASSNET_PRICES)")
     model.add_argument(
         "--price-reply", type=float, metavar="X", help="price per million tokens written (PASSNET_PRICES)"
+    )
+    model.add_argument(
+        "--protocol",
+        choices=("auto", "tools", "text"),
+        default="auto",
+        help="how the model calls tools: by the server's tool calls, in plain text, or as the server and the model's"
+        " first answer show (default: %(default)s)",
+    )
+    model.add_argument(
+        "--patience",
+        type=float,
+        default=180.0,
+        metavar="S",
+        help="how long a request is repeated while the server cannot be reached or is busy, as while it loads its model"
+        " (default: %(default)g)",
     )
     model.add_argument("--temperature", type=float, metavar="X", help="sampling temperature (default: the server's)")
 

@@ -37,12 +37,14 @@ class ToolCall:
 @dataclass(frozen=True)
 class Message:
     """One message of a conversation. calls: the tools that the model asks for. answers: the id of the tool call whose
-    result this is; empty for other messages."""
+    result this is; empty for other messages. reasoning: what a model thought before it answered, if its server says
+    so; it is not sent back."""
 
     role: Role
     text: str = ""
     calls: tuple[ToolCall, ...] = ()
     answers: str = ""
+    reasoning: str = ""
 
 
 class End(StrEnum):

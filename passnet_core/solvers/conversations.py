@@ -18,7 +18,7 @@ from passnet_core.records import Bundle, EvalSpec, Outcome, Task
 from passnet_core.records.trajectories import Budget, End, Ending, Message, Price, Trajectory, Turn
 from passnet_core.solvers.attempts import JudgeBench, ending_of, opening_of
 from passnet_core.solvers.base import Watch
-from passnet_core.solvers.llm.chat import Model
+from passnet_core.solvers.llm.chat import Model, ToolProtocol
 from passnet_core.solvers.llm.conversation import LanguageModel, guide
 from passnet_core.solvers.llm.prompting import first_of_sources, opening
 from passnet_core.store import owner
@@ -53,7 +53,8 @@ class Runs(Protocol):
 class ConversationOrder:
     """What to ask of a model. attempt: the attempt's number at this task. start: a person's bundle to repair.
 
-    after: the conversation to continue, and how many of its turns to take over. note: what a person adds."""
+    after: the conversation to continue, and how many of its turns to take over. note: what a person adds. protocol: how
+    the model calls tools."""
 
     spec: EvalSpec
     budget: Budget
@@ -62,6 +63,7 @@ class ConversationOrder:
     start: Bundle | None = None
     after: tuple[str, int] | None = None
     note: str = ""
+    protocol: ToolProtocol = ToolProtocol.AUTO
 
 
 @dataclass(frozen=True)
@@ -103,7 +105,7 @@ class Conversations:
             if not history or before.opening.task_id != task.id:
                 raise UnknownItem(f"Conversation {order.after[0]!r} has no turn {order.after[1]} on this task.")
             start = None if before.opening.start is None else self._store.bundle(before.opening.start)
-        solver = LanguageModel(model, order.budget, order.price, start, history, order.note)
+        solver = LanguageModel(model, order.budget, order.price, start, history, order.note, order.protocol)
         here = self._runs.device()
         began = opening_of(task, solver, order.spec, here, order.attempt, order.after or ("", 0))
         live = _Live(Trajectory(began, history, None))

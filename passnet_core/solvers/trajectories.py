@@ -7,7 +7,7 @@ from typing import Any
 
 from passnet_core.errors import BadInput
 from passnet_core.records import digest_of
-from passnet_core.records.trajectories import Trajectory, read_trajectory
+from passnet_core.records.trajectories import Message, Trajectory, read_trajectory
 from passnet_core.solvers.llm.chat import described, written
 from passnet_core.solvers.llm.tools import TOOLS
 
@@ -39,10 +39,15 @@ def accepted(
             yield each
 
 
+def _with_reasoning(message: Message) -> dict[str, Any]:
+    """The message, with what the model thought in a field of its own, as chat templates that know it call it."""
+    return written(message) | ({"reasoning_content": message.reasoning} if message.reasoning else {})
+
+
 def example(trajectory: Trajectory) -> dict[str, Any]:
     """A finished trajectory as a training example, in OpenAI's chat format with tools."""
     opening, end = trajectory.opening, trajectory.ending
-    messages = [written(message) for turn in trajectory.turns for message in (*turn.said, turn.answer)]
+    messages = [_with_reasoning(message) for turn in trajectory.turns for message in (*turn.said, turn.answer)]
     return {
         "messages": messages,
         "tools": [described(tool) for tool in TOOLS],

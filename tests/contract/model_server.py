@@ -15,7 +15,8 @@ from typing import Any
 @dataclass(frozen=True)
 class Said:
     """An answer of a model. calls: (tool, arguments as JSON text). status: of an error, whose message is the text.
-    dropped: the number of characters until the connection breaks. pause_s: before each piece. raw: sent instead."""
+    dropped: the number of characters until the connection breaks; −1: before any answer. pause_s: before each piece.
+    raw: sent instead. deltas: sent before the text."""
 
     text: str = ""
     calls: Sequence[tuple[str, str]] = ()
@@ -26,6 +27,7 @@ class Said:
     dropped: int | None = None
     pause_s: float = 0.0
     raw: bytes | None = None
+    deltas: Sequence[dict[str, Any]] = ()
 
 
 Script = Callable[[dict[str, Any], int], Said]
@@ -88,6 +90,9 @@ class _Answer(BaseHTTPRequestHandler):
         if self.path != "/v1/chat/completions" or name not in self.server.models:
             return self._fail(Said(f"The model `{name}` does not exist", status=404, code="model_not_found"))
         said = self.server.models[name](request, before)
+        if said.dropped == -1:
+            self.close_connection = True
+            return self.connection.shutdown(socket.SHUT_RDWR)
         if said.raw is not None:
             return self._plain(200, said.raw, said.headers)
         if said.status != 200:
@@ -111,6 +116,8 @@ class _Answer(BaseHTTPRequestHandler):
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
         self._delta({"role": "assistant", "content": ""})
+        for delta in said.deltas:
+            self._delta(delta)
         sent = 0
         for start in range(0, len(said.text), PIECE):
             if said.dropped is not None and sent >= said.dropped:

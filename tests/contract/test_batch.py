@@ -263,7 +263,7 @@ def test_a_conversation_can_start_from_a_persons_bundle(playground: Playground) 
         Said(calls=[("patch_file", json.dumps(patch)), ("check", "{}"), ("evaluate", "{}"), ("finish", "{}")])
     )
     assert playground.solve("--bundle", str(playground.folder / "mine"))[0] == 0
-    assert "There is a bundle already" in playground.server.asked[0][1]["messages"][2]["content"]
+    assert "There is a bundle already" in playground.server.asked[0][1]["messages"][-1]["content"]
     best = read_bundle(playground.out / "add-relu" / "1" / "best")
     assert [file.name for file in best.files] == ["mine.py", "helper.py"]
 

@@ -34,8 +34,9 @@ from passnet_core.records.trajectories import FREE, Budget, End, Role, Trajector
 from passnet_core.service import Service, open_service
 from passnet_core.settings import Settings
 from passnet_core.solvers.conversations import ConversationOrder
-from passnet_core.solvers.llm.chat import ChatServer
+from passnet_core.solvers.llm.chat import ChatServer, ToolProtocol
 from passnet_core.solvers.llm.client import ChatModel
+from passnet_core.solvers.trajectories import example
 from passnet_core.store.opening import open_store
 from tests.contract.model_server import ModelServer, Said, saying, serving
 from tests.contract.scripted import FINISH, a_pass, by_its_text, task, wrote
@@ -198,6 +199,55 @@ def test_a_model_without_tool_calls_can_read_inductors_code(service: Service, se
     assert HOSTILE.strip() in found.turns[0].results[0]
 
 
+def deaf(request: dict[str, Any], before: int) -> Said:
+    """A model behind a chat template that leaves tools out: it calls them in plain text once it hears of them."""
+    if not any("### write_file" in each["content"] for each in request["messages"] if each["role"] != "assistant"):
+        return Said("It is pointwise, so one kernel is enough.")
+    if any("write_file: Wrote" in each["content"] for each in request["messages"]):
+        return Said("### finish")
+    return Said(f"### write_file a.py\n```python\n{a_pass(Verdict.VALUES_ONLY)}\n```\n\n### evaluate\n")
+
+
+def test_a_model_that_never_hears_of_tools_is_told_to_call_them_in_text(service: Service, server: ModelServer) -> None:
+    server.models["scripted"] = deaf
+    found = held(service, server)
+    assert found.ending is not None
+    assert (found.ending.end, found.ending.accepted) == (End.FINISHED, 1)
+    assert [len(turn.results) for turn in found.turns] == [0, 2, 1]
+    assert ["tools" in request for _, request in server.asked] == [True, False, False]
+    # it goes on in text as well where it is continued from any of its turns
+    for turn in (1, 2):
+        server.asked.clear()
+        again = held(service, server, after=(found.opening.id, turn))
+        assert again.ending is not None
+        assert (again.ending.end, again.ending.accepted) == (End.FINISHED, 1)
+        assert not any("tools" in request for _, request in server.asked)
+
+
+def test_a_person_can_say_how_tools_are_called(service: Service, server: ModelServer) -> None:
+    server.models["scripted"] = deaf
+    found = held(service, server, protocol=ToolProtocol.TOOLS)
+    assert found.ending is not None
+    assert (found.ending.end, len(found.turns)) == (End.SILENT, 3)
+    assert all("tools" in request for _, request in server.asked)
+    server.asked.clear()
+    found = held(service, server, protocol=ToolProtocol.TEXT)
+    assert found.ending is not None
+    assert (found.ending.end, found.ending.accepted, len(found.turns)) == (End.FINISHED, 1, 2)
+    assert not any("tools" in request for _, request in server.asked)
+
+
+def test_what_a_model_thought_is_kept_and_exported(service: Service, server: ModelServer) -> None:
+    told = [{"reasoning_content": "One kernel."}]
+    server.models["scripted"] = saying(replace(wrote(a_pass(Verdict.VALUES_ONLY)), deltas=told), FINISH)
+    found = held(service, server)
+    assert [turn.answer.reasoning for turn in found.turns] == ["One kernel.", ""]
+    kept = service.conversations.trajectory(found.opening.id)
+    assert kept == found
+    thought = [each.get("reasoning_content") for each in example(found)["messages"] if each["role"] == "assistant"]
+    assert thought == ["One kernel.", None]
+
+
 def test_a_conversation_goes_on_if_the_subgraph_cannot_be_inspected(service: Service, server: ModelServer) -> None:
     def nothing(asked: Subgraph) -> Inspection:
         raise InfrastructureError("This backend cannot look at subgraphs.")
@@ -265,8 +315,9 @@ import sys, threading
 from pathlib import Path
 from passnet_core.execution.backends.fake import FakeBackend
 from passnet_core.solvers.conversations import ConversationOrder
-from passnet_core.solvers.llm.chat import ChatServer
+from passnet_core.solvers.llm.chat import ChatServer, ToolProtocol
 from passnet_core.solvers.llm.client import ChatModel
+from passnet_core.solvers.trajectories import example
 from passnet_core.records import *
 from passnet_core.service import open_service
 from passnet_core.settings import Settings

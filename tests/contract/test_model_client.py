@@ -28,7 +28,7 @@ LONG = "One kernel is enough for this, since all of it is pointwise. " * 3
 @pytest.fixture(autouse=True)
 def _hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client_module, "RESTART_PAUSE_S", 0.001)
-    monkeypatch.setattr("openai._base_client.INITIAL_RETRY_DELAY", 0.001)
+    monkeypatch.setattr(client_module, "FIRST_PAUSE_S", 0.001)
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def test_text_is_streamed_and_tokens_are_counted(server: ModelServer) -> None:
         {"role": "system", "content": "You write passes."},
         {"role": "user", "content": "Write one."},
     ]
-    assert request["max_completion_tokens"] == 500
+    assert request["max_tokens"] == 500
 
 
 def test_the_client_works_inside_a_running_event_loop(server: ModelServer) -> None:
@@ -109,14 +109,29 @@ def test_a_dropped_stream_is_requested_again(server: ModelServer) -> None:
 
 def test_parameters_that_a_server_does_not_support_are_replaced_or_left_out(server: ModelServer) -> None:
     def older(request: dict, before: int) -> Said:
-        for name in ("max_completion_tokens", "temperature"):
+        for name in ("max_tokens", "temperature", "stream_options"):
             if name in request:
-                return Said(f"Unsupported parameter: {name}", status=400)
+                return Said(f"Unsupported parameter: '{name}'", status=400)
+        if request["messages"][0]["role"] == "system":
+            return Said("System role not supported", status=500)
         return Said("As you like.")
 
     server.models["scripted"] = older
     assert answer(model(server, temperature=0.2), most_tokens=300).message.text == "As you like."
-    assert server.asked[-1][1]["max_tokens"] == 300
+    request = server.asked[-1][1]
+    assert request["max_completion_tokens"] == 300
+    assert [each["role"] for each in request["messages"]] == ["user"]
+    assert request["messages"][0]["content"].startswith("You write passes.\n\nWrite one.")
+
+
+def test_a_server_that_does_not_say_what_it_dislikes_gets_a_plain_request(server: ModelServer) -> None:
+    server.models["scripted"] = lambda request, before: (
+        Said("1 validation error", status=422) if "stream_options" in request else Said("Here.")
+    )
+    assert answer(model(server)).message.text == "Here."
+    server.models["scripted"] = saying(Said("1 validation error", status=422))
+    with pytest.raises(ModelError, match="rejects the request"):
+        answer(model(server))
 
 
 @pytest.mark.parametrize(
@@ -136,6 +151,8 @@ def test_parameters_that_a_server_does_not_support_are_replaced_or_left_out(serv
             "did not answer with a chat",
         ),
         (Said(LONG, dropped=24), Trouble.DOWN, "breaks the connection"),
+        (Said(dropped=-1), Trouble.DOWN, "breaks the connection"),
+        (Said(raw=b"", headers=(EVENTS,)), Trouble.MALFORMED, "did not answer with a chat completion"),
     ],
     ids=lambda value: value.name if isinstance(value, Trouble) else None,
 )
@@ -145,7 +162,7 @@ def test_each_failure_is_a_sentence_that_does_not_contain_the_key(
     caplog.set_level(logging.DEBUG)
     server.models["scripted"] = saying(said)
     with pytest.raises(ModelError) as failed:
-        answer(model(server, retries=1))
+        answer(model(server, patience_s=0.01))
     assert failed.value.trouble is trouble
     assert words in str(failed.value)
     assert KEY not in str(failed.value)
@@ -169,7 +186,9 @@ def test_an_unknown_model_and_an_unreachable_server_are_reported() -> None:
     assert failed.value.trouble is Trouble.UNKNOWN_MODEL
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
-        nowhere = ChatModel(ChatServer(f"http://127.0.0.1:{unused.getsockname()[1]}/v1", KEY), "scripted", retries=1)
+        nowhere = ChatModel(
+            ChatServer(f"http://127.0.0.1:{unused.getsockname()[1]}/v1", KEY), "scripted", patience_s=0.01
+        )
         with pytest.raises(ModelError, match="cannot be reached") as failed:
             answer(nowhere)
     assert failed.value.trouble is Trouble.DOWN
@@ -178,7 +197,7 @@ def test_an_unknown_model_and_an_unreachable_server_are_reported() -> None:
 def test_a_silent_server_times_out_and_stop_works_within_a_second(server: ModelServer) -> None:
     server.models["scripted"] = saying(Said(LONG, pause_s=30.0))
     with pytest.raises(ModelError, match="did not answer in time") as failed:
-        answer(model(server, timeout_s=0.3, retries=0))
+        answer(model(server, timeout_s=0.3, patience_s=0))
     assert failed.value.trouble is Trouble.DOWN
     cancelled = threading.Event()
     threading.Timer(0.3, cancelled.set).start()
@@ -201,3 +220,110 @@ def test_malformed_tool_calls_are_passed_on_as_they_are(server: ModelServer) -> 
     calls = answer(model(server), tools=(CHECK,)).message.calls
     assert [(call.name, call.arguments) for call in calls] == [("", "{not json"), ("check", "")]
     assert all(isinstance(call, ToolCall) and call.id for call in calls)
+
+
+def pieces(*calls: dict[str, Any]) -> Said:
+    return Said(deltas=[{"tool_calls": [each]} for each in calls], finish="tool_calls")
+
+
+def piece(
+    index: int | None, name: str | None = None, arguments: str = "", call_id: str | None = None
+) -> dict[str, Any]:
+    return {"index": index, "id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
+
+
+@pytest.mark.parametrize(
+    ("said", "calls"),
+    [
+        pytest.param(
+            pieces(piece(0, "check", "{", "a"), piece(0, "check", "", "a"), piece(0, "check", "}", "a")),
+            [("check", "{}")],
+            id="the name comes with every piece",
+        ),
+        pytest.param(pieces(piece(0, "che", "", "a"), piece(0, "ck", "{}")), [("check", "{}")], id="a name in pieces"),
+        pytest.param(
+            pieces(piece(0, "check", "{}", "a"), piece(0, "check", '{"b": 1}', "b")),
+            [("check", "{}"), ("check", '{"b": 1}')],
+            id="calls of one index and two ids",
+        ),
+        pytest.param(
+            pieces(piece(0, "check", "{}"), piece(0, "check", "{}")),
+            [("check", "{}"), ("check", "{}")],
+            id="calls of one index without ids",
+        ),
+        pytest.param(
+            pieces(piece(0, "check", "{}", "a"), piece(1, "check", "{}", "a")),
+            [("check", "{}"), ("check", "{}")],
+            id="calls of one id",
+        ),
+    ],
+)
+def test_calls_are_put_together_as_servers_send_them(
+    server: ModelServer, said: Said, calls: list[tuple[str, str]]
+) -> None:
+    server.models["scripted"] = saying(said)
+    found = answer(model(server), tools=(CHECK,)).message.calls
+    assert [(call.name, call.arguments) for call in found] == calls
+    assert len({call.id for call in found}) == len(found)
+
+
+def test_garbled_answers_are_sent_back_so_that_templates_can_read_them(server: ModelServer) -> None:
+    server.models["scripted"] = saying(Said("Here."))
+    garbled = (ToolCall("a", "", "{not json"), ToolCall("b", "check it!", "[1]"), ToolCall("c", "check", '{"x": 1}'))
+    results = [Message(Role.TOOL, "Not done.", answers=call.id) for call in garbled]
+    said = [*ASKED, Message(Role.USER, "Hurry."), Message(Role.MODEL, "", garbled), *results, Message(Role.MODEL, " ")]
+    model(server).complete([*said, Message(Role.USER, "And?")], (), cancelled=threading.Event())
+    sent = server.asked[0][1]["messages"]
+    assert [each["role"] for each in sent] == ["system", "user", "assistant", *["tool"] * 3, "assistant", "user"]
+    assert sent[1]["content"] == "Write one.\n\nHurry."
+    called = [(call["id"], call["function"]["name"], call["function"]["arguments"]) for call in sent[2]["tool_calls"]]
+    assert called == [("a", "unnamed", "{}"), ("b", "check_it", "{}"), ("c", "check", '{"x": 1}')]
+    assert sent[6]["content"] == "(no answer)"
+
+
+def test_what_a_model_thinks_is_kept_apart_and_not_sent_back(server: ModelServer) -> None:
+    thought = [{"reasoning_content": "It is "}, {"reasoning_content": "pointwise."}]
+    server.models["scripted"] = saying(Said("Here.", deltas=thought), Said("Here.", deltas=[{"reasoning": "Hm."}]))
+    reply = answer(model(server))
+    assert (reply.message.text, reply.message.reasoning) == ("Here.", "It is pointwise.")
+    model(server).complete((*ASKED, reply.message), (), cancelled=threading.Event())
+    assert server.asked[1][1]["messages"][-1] == {"role": "assistant", "content": "Here."}
+    assert answer(model(server)).message.reasoning == "Hm."
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "text"),
+    [
+        (400, "context_length_exceeded", "Please reduce the length of the messages."),
+        (400, "", "This model's maximum context length is 2048 tokens. However, you requested 3000 tokens."),
+        (400, "", "The decoder prompt (length 5000) is longer than the maximum model length of 4096."),
+        (400, "", "the request exceeds the available context size (4096 tokens), try increasing it"),
+        (500, "", "input is too large to process. increase the physical batch size"),
+        (400, "", "Requested tokens (5000) exceed context window of 4096"),
+        (400, "", "litellm.ContextWindowExceededError: OpenAIException"),
+        (422, "", "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000"),
+        (400, "", "The input (5000 tokens) is longer than the model's context length (4096 tokens)."),
+    ],
+)
+def test_a_conversation_that_does_not_fit_is_said_to_be_too_long(
+    server: ModelServer, status: int, code: str, text: str
+) -> None:
+    server.models["scripted"] = saying(Said(text, status=status, code=code))
+    with pytest.raises(ModelError, match="too long for scripted") as failed:
+        answer(model(server), most_tokens=100)
+    assert failed.value.trouble is Trouble.TOO_LONG
+    assert server.counts["scripted"] == 1, "it is no use to ask again"
+
+
+def test_an_empty_answer_to_a_long_conversation_means_that_it_is_too_long(server: ModelServer) -> None:
+    server.models["scripted"] = saying(Said(raw=b"", headers=(EVENTS,)))
+    long = (Message(Role.SYSTEM, "You write passes."), Message(Role.USER, "word " * 2000))
+    with pytest.raises(ModelError, match="longer than the model's context") as failed:
+        model(server).complete(long, (), cancelled=threading.Event())
+    assert failed.value.trouble is Trouble.TOO_LONG
+
+
+def test_a_server_that_still_loads_its_model_is_waited_for(server: ModelServer) -> None:
+    server.models["scripted"] = saying(*[Said("Loading model", status=503)] * 4, *[Said(dropped=-1)] * 4, Said("Here."))
+    assert answer(model(server)).message.text == "Here."
+    assert server.counts["scripted"] == 9

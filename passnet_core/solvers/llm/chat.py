@@ -67,6 +67,15 @@ class ChatServer:
         return self.base_url or "api.openai.com"
 
 
+class ToolProtocol(StrEnum):
+    """How a model calls tools. AUTO: by the server's tool calls, and in plain text once the server refuses them or the
+    model's first answer has none, as behind a chat template that leaves tools out. TOOLS, TEXT: in this way only."""
+
+    AUTO = "auto"
+    TOOLS = "tools"
+    TEXT = "text"
+
+
 class Trouble(StrEnum):
     """Why a model did not answer."""
 

@@ -12,11 +12,20 @@ from typing import Any
 
 import openai
 
-from passnet_core.records.trajectories import Message, Role, ToolCall
-from passnet_core.solvers.llm.chat import ChatServer, ModelError, Reply, Stopped, Tool, Trouble, described, written
+from passnet_core.records.trajectories import Message
+from passnet_core.solvers.llm.chat import ChatServer, ModelError, Reply, Stopped, Tool, Trouble, described
+from passnet_core.solvers.llm.streaming import Answer, Refusal
+from passnet_core.solvers.llm.wire import adapted, overflows, sent
 
-RETRIES = 5
-"""How often a request is repeated before any answer has begun: on 408, 409, 429, 5xx and broken connections."""
+PATIENCE_S = 180.0
+"""How long a request is repeated before any answer has begun: on 408, 409, 429, 5xx and broken connections, as while a
+server loads its model."""
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 10.0
+"""The pauses between these: each is twice as long as the one before."""
+PASSING = (408, 409, 429)
+"""Refusals that pass, like all from 500 on."""
+SHORT = 4_000
+"""Of a conversation with fewer characters nobody says that it is longer than a context."""
 RESTARTS = 3
 """How often a request is repeated after an answer broke off: a broken stream cannot be resumed."""
 RESTART_PAUSE_S = 0.5
@@ -38,10 +47,12 @@ class ChatModel:
         name: str,
         *,
         timeout_s: float = TIMEOUT_S,
-        retries: int = RETRIES,
+        patience_s: float = PATIENCE_S,
         temperature: float | None = None,
     ) -> None:
-        """Raises ModelError if no model is named, or if there is neither a key nor a server that needs none."""
+        """timeout_s: how long the server may be silent. patience_s: how long a request is repeated that gets no answer.
+
+        Raises ModelError if no model is named, or if there is neither a key nor a server that needs none."""
         if not server.key and not server.base_url:
             raise ModelError(
                 Trouble.NO_KEY,
@@ -52,7 +63,7 @@ class ChatModel:
         self.name = name
         self._server = server
         self._timeout = openai.Timeout(timeout_s, connect=CONNECT_S)
-        self._retries = retries
+        self._patience_s = patience_s
         self._temperature = temperature
 
     def complete(
@@ -64,11 +75,14 @@ class ChatModel:
         on_text: Callable[[str], None] = lambda text: None,
         most_tokens: int | None = None,
     ) -> Reply:
-        asked: dict[str, Any] = {"model": self.name, "messages": [written(message) for message in messages]}
+        asked: dict[str, Any] = {
+            "model": self.name, "messages": sent(messages), "stream_options": {"include_usage": True},
+        }  # fmt: skip
         if tools:
             asked["tools"] = [described(tool) for tool in tools]
         if most_tokens is not None:
-            asked["max_completion_tokens"] = most_tokens
+            # servers besides OpenAI's know the older name, and some ignore the newer one
+            asked["max_tokens" if self._server.base_url else "max_completion_tokens"] = most_tokens
         if self._temperature is not None:
             asked["temperature"] = self._temperature
         answering = self._answered_unless_cancelled(asked, on_text, cancelled)
@@ -93,19 +107,19 @@ class ChatModel:
 
     async def _answered(self, asked: dict[str, Any], on_text: Callable[[str], None]) -> Reply:
         start = time.monotonic()
-        restarts = 0
+        restarts, pause = 0, FIRST_PAUSE_S
+        patient_until: float | None = None
+        tools = [each["function"]["name"] for each in asked.get("tools", ())]
         async with openai.AsyncOpenAI(
             base_url=self._server.base_url or None,
             api_key=self._server.key or NO_KEY,
-            max_retries=self._retries,
+            max_retries=0,
             timeout=self._timeout,
         ) as client:
             while True:
-                answer = _Answer(on_text)
+                answer = Answer(on_text, tools)
                 try:
-                    stream = await client.chat.completions.create(
-                        **asked, stream=True, stream_options={"include_usage": True}
-                    )
+                    stream = await client.chat.completions.create(**asked, stream=True)
                     async for chunk in stream:
                         answer.add(chunk)
                     if answer.whole:
@@ -114,24 +128,49 @@ class ChatModel:
                 except openai.APIConnectionError as error:
                     problem = error
                 except openai.APIStatusError as error:
-                    other = _without_unsupported(asked, error)
-                    if other is None:
+                    words = self._words(error)
+                    too_long = overflows(error.status_code, words, error.body)
+                    other = None if too_long else adapted(asked, error.status_code, words)
+                    if other is not None:
+                        asked = other
+                        continue
+                    if too_long or not (error.status_code in PASSING or error.status_code >= 500):
                         raise self._explained(error, asked) from error
-                    asked = other
-                    continue
+                    problem = error
                 except (openai.OpenAIError, json.JSONDecodeError) as error:
                     if type(error) is not openai.APIError:  # a plain APIError is an error sent within a stream
                         raise self._explained(error, asked) from error
                     problem = error
-                if restarts == RESTARTS or not answer.begun:
+                if answer.begun:
+                    if restarts == RESTARTS:
+                        raise self._explained(problem, asked) from problem
+                    restarts += 1
+                    await asyncio.sleep(RESTART_PAUSE_S * 2**restarts)
+                    continue
+                now = time.monotonic()
+                patient_until = now + self._patience_s if patient_until is None else patient_until
+                wait_s = max(pause, _told_to_wait(problem))
+                if problem is None or now + wait_s > patient_until:
                     raise self._explained(problem, asked) from problem
-                restarts += 1
-                await asyncio.sleep(RESTART_PAUSE_S * 2**restarts)
+                await asyncio.sleep(wait_s)
+                pause = min(2 * pause, LONGEST_PAUSE_S)
 
     def _explained(self, error: Exception | None, asked: dict[str, Any]) -> ModelError:
         """Translate an error: why there is no answer, and what to do. The key is cut out of the server's words."""
         place, name = self._server.place, self.name
         words = self._words(error)
+        status = error.status_code if isinstance(error, openai.APIStatusError) else 400
+        if isinstance(error, openai.APIError) and overflows(status, words, error.body):
+            said = f"The conversation is too long for {name}: {words}"
+            return ModelError(
+                Trouble.TOO_LONG, f"{said} Start a new conversation, or choose a model with a longer context."
+            )
+        if error is None and len(json.dumps(asked["messages"])) > SHORT:
+            return ModelError(
+                Trouble.TOO_LONG,
+                f"{place} answered with nothing. Some servers do so when a conversation is longer than the model's"
+                " context: start a new one, or give the server a longer context.",
+            )
         match error:
             case None | json.JSONDecodeError() | openai.APIResponseValidationError():
                 text = f"{place} did not answer with a chat completion. Check that it is an OpenAI-compatible server."
@@ -156,12 +195,7 @@ class ChatModel:
                 return ModelError(
                     Trouble.UNKNOWN_MODEL, f"{place} has no model {name!r}, or serves nothing at this address."
                 )
-            case openai.APIStatusError() if _says(words, "context length", "context window", "too long", "max_tokens"):
-                said = f"The conversation is too long for {name}: {words}"
-                return ModelError(
-                    Trouble.TOO_LONG, f"{said} Start a new conversation, or choose a model with a longer context."
-                )
-            case _Refusal():
+            case Refusal():
                 return ModelError(Trouble.REFUSED, f"{name} refuses to answer: {words}")
             case openai.APIError() if type(error) is openai.APIError:
                 return ModelError(Trouble.DOWN, f"{place} failed during its answer, even after retries: {words}")
@@ -186,65 +220,10 @@ def _in_event_loop() -> bool:
     return True
 
 
-class _Refusal(openai.OpenAIError):
-    """The model, or a filter on the server, refuses to answer."""
-
-
-class _Answer:
-    """The part of a streamed answer that has arrived."""
-
-    def __init__(self, on_text: Callable[[str], None]) -> None:
-        self._on_text = on_text
-        self._text = self._refusal = self._finish = ""
-        self._calls: dict[int, list[str]] = {}
-        self._usage: Any = None
-        self.begun = False
-
-    @property
-    def whole(self) -> bool:
-        return bool(self._finish)
-
-    def add(self, chunk: Any) -> None:
-        self.begun = True
-        self._usage = getattr(chunk, "usage", None) or self._usage
-        for choice in (getattr(chunk, "choices", None) or ())[:1]:
-            self._finish = getattr(choice, "finish_reason", None) or self._finish
-            delta = getattr(choice, "delta", None)
-            for call in getattr(delta, "tool_calls", None) or ():
-                parts = self._calls.setdefault(call.index or 0, ["", "", ""])
-                parts[0] = call.id or parts[0]
-                if call.function is not None:
-                    parts[1] += call.function.name or ""
-                    parts[2] += call.function.arguments or ""
-            self._refusal += getattr(delta, "refusal", None) or ""
-            if more := getattr(delta, "content", None):
-                self._text += str(more)
-                self._on_text(self._text)
-
-    def reply(self, seconds: float, restarts: int) -> Reply:
-        if self._refusal or self._finish == "content_filter":
-            raise _Refusal(self._refusal or "a filter withheld the answer")
-        calls = tuple(
-            ToolCall(parts[0] or f"call_{index}", parts[1], parts[2]) for index, parts in sorted(self._calls.items())
-        )
-        return Reply(
-            Message(Role.MODEL, self._text, calls),
-            self._finish,
-            getattr(self._usage, "prompt_tokens", None),
-            getattr(self._usage, "completion_tokens", None),
-            seconds,
-            restarts,
-        )
-
-
-def _without_unsupported(asked: dict[str, Any], error: Exception) -> dict[str, Any] | None:
-    """The request without the parameter that the server does not support; None if the error has another cause."""
-    if "max_completion_tokens" in asked and "max_completion_tokens" in str(error):
-        rest = {name: value for name, value in asked.items() if name != "max_completion_tokens"}
-        return {**rest, "max_tokens": asked["max_completion_tokens"]}
-    if "temperature" in asked and "temperature" in str(error):
-        return {name: value for name, value in asked.items() if name != "temperature"}
-    return None
+def _told_to_wait(error: Exception | None) -> float:
+    """How many seconds the server asks to wait, as far as it is bearable."""
+    told = error.response.headers.get("retry-after", "") if isinstance(error, openai.APIStatusError) else ""
+    return min(float(told), 60.0) if told.isdigit() else 0.0
 
 
 def _says(words: str, *any_of: str) -> bool:

@@ -24,8 +24,8 @@ from passnet_core.records.trajectories import (
 )
 from passnet_core.settings import ASSETS
 from passnet_core.solvers.base import Attempt, Bench, Options, Surroundings, Watch
-from passnet_core.solvers.llm.chat import Model, ModelError, Reply, Stopped, Trouble
-from passnet_core.solvers.llm.prompting import digest, first_of_sources, opening
+from passnet_core.solvers.llm.chat import Model, ModelError, Reply, Stopped, ToolProtocol, Trouble
+from passnet_core.solvers.llm.prompting import digest, first_of_sources, how_to_call, opening
 from passnet_core.solvers.llm.tools import TOOLS, Done, Workplace, calls_in
 
 GUIDE = ASSETS / "help"
@@ -44,7 +44,7 @@ class LanguageModel:
     """A language model as a solver. An attempt is one conversation, until the model finishes or the budget is spent.
 
     start: a bundle to repair or improve. history: the turns of an earlier conversation to continue; the files are as
-    after these turns. note: what a person tells the model before it answers."""
+    after these turns. note: what a person tells the model before it answers. protocol: how it calls tools."""
 
     model: Model
     budget: Budget = DEFAULT_BUDGET
@@ -52,6 +52,7 @@ class LanguageModel:
     start: Bundle | None = None
     history: tuple[Turn, ...] = ()
     note: str = ""
+    protocol: ToolProtocol = ToolProtocol.AUTO
 
     @property
     def name(self) -> str:
@@ -90,7 +91,7 @@ class _Conversation:
         self.solver, self.task, self.workplace, self.surroundings = solver, task, workplace, surroundings
         self.watch = watch
         self.ended = _Deadline(watch.cancelled, solver.budget.seconds)
-        self.in_text = False
+        self.in_text = solver.protocol is ToolProtocol.TEXT
         self.messages: list[Message] = []
         self.turns: list[Turn] = []
         self.before = 0
@@ -116,13 +117,17 @@ class _Conversation:
             except Stopped:
                 continue  # _over() says why
             except ModelError as error:
-                if error.trouble is Trouble.NO_TOOLS and not self.in_text:
+                if error.trouble is Trouble.NO_TOOLS and self._may_change():
                     self.in_text = True
                     self._open()
                     fresh = tuple(self.messages)
                     continue
                 return self._attempt(End.FAILED, str(error))
             turn, said, finished = self._executed(reply, fresh)
+            if not turn.results and self._may_change():
+                # a chat template may have left the tools out, so that the model never heard of them
+                self.in_text = True
+                said = (Message(Role.USER, how_to_call(TOOLS)),)
             self.turns.append(turn)
             self.watch.on_turn(turn)
             if finished:
@@ -132,6 +137,10 @@ class _Conversation:
                 return self._attempt(End.SILENT)
             fresh = said
             self.messages += said
+
+    def _may_change(self) -> bool:
+        """Whether the model, which has called no tool yet, may be told to call them in plain text."""
+        return not self.in_text and self.solver.protocol is ToolProtocol.AUTO and not _called(self.turns)
 
     def _open(self) -> None:
         pages = [name for name in self.workplace.guide if name != "contract"]
@@ -144,7 +153,8 @@ class _Conversation:
     def _resumed(self, history: Sequence[Turn]) -> tuple[Message, ...]:
         """Restore the state after these turns, and return the messages that the model has not answered yet."""
         self.turns, self.before = list(history), len(history)
-        self.in_text = not any(turn.answer.calls for turn in history) and any(turn.results for turn in history)
+        if self.solver.protocol is ToolProtocol.AUTO:
+            self.in_text = not _called(history)
         for turn in history:
             self.messages += [*turn.said, turn.answer]
             for call in calls_in(turn.answer.text) if self.in_text else turn.answer.calls:
@@ -152,7 +162,9 @@ class _Conversation:
             if turn.score and turn.bundle and (self.best is None or turn.score.order > self.best[0].order):
                 self.best = (turn.score, turn.bundle, ())
         last = history[-1]
-        said = self._answers(calls_in(last.answer.text) if self.in_text else last.answer.calls, last.results, NUDGE)
+        calls = calls_in(last.answer.text) if self.in_text else last.answer.calls
+        told = any(turn.results for turn in history) or len(history) > 1
+        said = self._answers(calls, last.results, how_to_call(TOOLS) if self.in_text and not told else NUDGE)
         self.messages += said
         return said
 
@@ -222,6 +234,11 @@ class _Conversation:
     def _attempt(self, end: End, reason: str = "") -> Attempt:
         found, bundle, outcomes = self.best or (None, None, ())
         return Attempt(end, tuple(self.turns[self.before :]), bundle, found, outcomes, reason)
+
+
+def _called(turns: Sequence[Turn]) -> bool:
+    """Whether the model has called a tool by the server's tool calls."""
+    return any(turn.answer.calls for turn in turns)
 
 
 def _estimated(messages: Sequence[Message]) -> int:

@@ -33,7 +33,7 @@ def opening(
     device = surroundings.device
     system = _filled("system.md", contract=contract.strip())
     if tools_in_text:
-        system += "\n" + _filled("text.md", tools="\n".join(map(_in_text, tools_in_text)))
+        system += "\n" + how_to_call(tools_in_text)
     said = _filled(
         "task.md",
         task=task.id,
@@ -44,6 +44,11 @@ def opening(
         pages=", ".join(pages),
     )
     return (Message(Role.SYSTEM, system), Message(Role.USER, said))
+
+
+def how_to_call(tools: Sequence[Tool]) -> str:
+    """Tell a model how to call tools in plain text."""
+    return _filled("text.md", tools="\n".join(map(_in_text, tools)))
 
 
 def _filled(name: str, **values: str) -> str:

@@ -65,7 +65,9 @@ ENDS = {
     End.MONEY: "The limit of cost is reached.",
     End.TIME: "The limit of time is reached.",
     End.STOPPED: "The conversation was stopped.",
+    End.CONTEXT: "The conversation is longer than the model can read.",
     End.FAILED: "The model did not answer.",
+    End.SERVER: "The server of the model did not answer.",
     End.INTERRUPTED: "The playground ended during the conversation. Its turns are here; continue from the last one.",
 }
 

@@ -9,16 +9,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from passnet_core.bundles.reading import write_bundle
-from passnet_core.cli.console import ACCEPTED, NOT_ACCEPTED, Console
+from passnet_core.cli.console import ACCEPTED, INFRASTRUCTURE, NOT_ACCEPTED, Console
 from passnet_core.cli.judging import bundle_named, spec_of
 from passnet_core.cli.parser import BASELINE, CAPTURE, DEVICE, PROFILE, STAGE, TASK, command, group, values
 from passnet_core.errors import BadInput, UnknownItem
 from passnet_core.records import BASELINE_NAMES, Baseline, Capture, Device, EvalSpec, Stage, Task, to_json
-from passnet_core.records.trajectories import Alternative, Budget, Price, Trajectory, Turn
+from passnet_core.records.trajectories import Alternative, Budget, End, Price, Trajectory, Turn
 from passnet_core.service import corpus_of
 
 if TYPE_CHECKING:
     from passnet_core.solvers.base import Attempt, Solver
+    from passnet_core.solvers.batch import Solved
 
 ALL = 1_000_000
 FOLDER = "a folder that solve --out wrote (default: the attempts in the store)"
@@ -65,9 +66,14 @@ def solve(args: argparse.Namespace, console: Console) -> int:
             console.tell("Finished attempts are kept. Run the same command again to make the others.")
             raise
     whole = [each for each in solved if each.ending.accepted == each.ending.total]
+    if any(each.ending.end is End.SERVER for each in solved):
+        console.tell(
+            "The model's server failed, so no further attempt was begun. Run the same command again to go on where they"
+            " stopped."
+        )
     if args.json:
         console.show([to_json(each) for each in solved])
-        return ACCEPTED if whole else NOT_ACCEPTED
+        return _code(solved)
     rows = [
         (each.task_id, str(each.number), f"{end.accepted}/{end.total}",
          "" if end.speedup is None else f"{end.speedup:.3f}", str(end.turns), f"{end.tokens:,}",
@@ -85,7 +91,13 @@ def solve(args: argparse.Namespace, console: Console) -> int:
     cost = sum(each.ending.cost for each in solved)
     console.say(f"{len(whole)} of {len(solved)} attempts were accepted on every subgraph" + (
         f", at a cost of {cost / len(whole):.4f} each." if cost and whole else "."))  # fmt: skip
-    return ACCEPTED if whole else NOT_ACCEPTED
+    return _code(solved)
+
+
+def _code(solved: "Sequence[Solved]") -> int:
+    if any(each.ending.end is End.SERVER for each in solved):
+        return INFRASTRUCTURE
+    return ACCEPTED if any(each.ending.accepted == each.ending.total for each in solved) else NOT_ACCEPTED
 
 
 def _told(candidate: Alternative, total: int) -> str:

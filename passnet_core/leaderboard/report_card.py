@@ -6,7 +6,7 @@ from typing import Any
 
 from passnet_core.leaderboard.grounds import Ground, ground_of
 from passnet_core.records import ACCEPTED, UNLOADED, UNREPLACED, Baseline, Verdict
-from passnet_core.records.trajectories import Ending
+from passnet_core.records.trajectories import End, Ending
 from passnet_core.store.rows import TrajectorySummary
 
 STAGES: tuple[tuple[str, frozenset[Verdict]], ...] = (
@@ -52,11 +52,11 @@ def stages(endings: Sequence[Ending]) -> tuple[tuple[str, int, int], ...]:
 def cards(conversations: Iterable[TrajectorySummary]) -> tuple[Card, ...]:
     """Return one card per ground, baseline and model. Cards that are comparable follow each other, best first; those of
     the newest clock version and the default baseline come first. Counts only conversations that have ended and were
-    held here."""
+    held here, and none in which the model's server failed."""
     by_model: dict[tuple[Ground, Baseline, str], list[tuple[str, Ending]]] = {}
     for each in conversations:
         opening = each.opening
-        if each.ending is not None and not opening.recorded:
+        if each.ending is not None and each.ending.end is not End.SERVER and not opening.recorded:
             key = ground_of(opening), opening.spec.baseline, opening.model
             by_model.setdefault(key, []).append((opening.task_id, each.ending))
     found = [

@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -56,8 +56,12 @@ class End(StrEnum):
     TOKENS = "out of tokens"
     MONEY = "out of money"
     TIME = "out of time"
+    CONTEXT = "out of context"
+    """The conversation is longer than the model can read."""
     STOPPED = "stopped"
     FAILED = "the model did not answer"
+    SERVER = "the server failed"
+    """Not the model's fault: its server cannot be reached, refuses the key, or does not know the model."""
     INTERRUPTED = "interrupted"
     """The process that ran the conversation ended."""
 
@@ -88,6 +92,16 @@ class Budget:
     seconds: float | None = None
     reply_tokens: int | None = None
     """The most tokens of a single answer."""
+
+    def after(self, turns: "Sequence[Turn]") -> "Budget":
+        """What is left of it after these turns."""
+        return replace(
+            self,
+            turns=max(0, self.turns - len(turns)),
+            tokens=None if self.tokens is None else max(0, self.tokens - sum(each.tokens for each in turns)),
+            money=None if self.money is None else max(0.0, self.money - sum(each.cost for each in turns)),
+            seconds=None if self.seconds is None else max(0.0, self.seconds - sum(each.seconds for each in turns)),
+        )
 
 
 DEFAULT_BUDGET = Budget()
@@ -204,10 +218,10 @@ class Alternative:
 class Ending:
     """The result of a conversation.
 
-    reason: why the model failed, in a sentence; empty otherwise. tokens, cost: of its own turns. accepted, total,
-    speedup: the Score of its best bundle, but speedup is None if nothing was timed. verdicts: how many subgraphs got
-    which verdict with that bundle. best: its digest; None: no bundle was evaluated. alternatives: what a solver chose
-    the best bundle from, if it wrote several at once."""
+    reason: why the model or its server failed, in a sentence; empty otherwise. tokens, cost: of its own turns.
+    accepted, total, speedup: the Score of its best bundle, but speedup is None if nothing was timed. verdicts: how many
+    subgraphs got which verdict with that bundle. best: its digest; None: no bundle was evaluated. alternatives: what a
+    solver chose the best bundle from, if it wrote several at once."""
 
     end: End
     reason: str

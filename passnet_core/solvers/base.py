@@ -14,7 +14,7 @@ and keeps its attempts."""
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from passnet_core.records import Bundle, Device, Environment, Inspection, Outcome, Subgraph, Task
 from passnet_core.records.trajectories import DEFAULT_BUDGET, FREE, Alternative, Budget, End, Price, Score, Turn
@@ -78,7 +78,7 @@ class Attempt:
     """The result of a solver on a task. best: the best evaluated bundle; None if there is none, and for TorchInductor.
 
     turns: the turns of this attempt only. outcomes: those of `best` or of TorchInductor; empty if `best` comes from a
-    conversation that this one continues. reason: one sentence for End.FAILED, otherwise empty. alternatives: what
+    conversation that this one continues. reason: one sentence where no answer came, otherwise empty. alternatives: what
     `best` was chosen from, itself among it, if the solver wrote several bundles at once."""
 
     end: End
@@ -96,6 +96,14 @@ class Attempt:
     @property
     def tokens(self) -> int:
         return sum(turn.tokens for turn in self.turns)
+
+
+@runtime_checkable
+class Resumable(Protocol):
+    """A solver whose interrupted attempts can go on."""
+
+    def resumed(self, turns: Sequence[Turn]) -> "Solver":
+        """The solver that goes on after these turns of an attempt, with what is left of its budget."""
 
 
 class Solver(Protocol):

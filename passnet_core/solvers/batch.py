@@ -2,15 +2,17 @@
 
 FOLDER/TASK/NUMBER/trajectory.jsonl   the opening, a line per turn, written as it ends, and the ending
 FOLDER/TASK/NUMBER/best/              the best bundle that was evaluated
+FOLDER/TASK/NUMBER-1/                 an attempt that was made anew, if a bundle of it was accepted somewhere
 FOLDER/outcomes.jsonl                 the outcomes of the best bundles, for `score --outcomes`"""
 
 import contextlib
+import itertools
 import json
 import shutil
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +22,23 @@ from passnet_core.execution.inspections import Inspections
 from passnet_core.execution.jobs import jobs_of, new_run
 from passnet_core.execution.scheduler import Scheduler
 from passnet_core.records import Bundle, EvalSpec, Outcome, Stage, Task, to_json
-from passnet_core.records.trajectories import FORMAT, End, Ending, Trajectory, Turn, read_opening, read_trajectory
+from passnet_core.records.trajectories import (
+    FORMAT,
+    End,
+    Ending,
+    Opening,
+    Trajectory,
+    Turn,
+    read_opening,
+    read_trajectory,
+)
 from passnet_core.scoring.published import published_line
 from passnet_core.solvers.attempts import JudgeBench, clock_version_of, ending_of, opening_of
-from passnet_core.solvers.base import Attempt, Solver, Watch
+from passnet_core.solvers.base import Attempt, Resumable, Solver, Watch
 from passnet_core.store.base import Store
 from passnet_core.store.rows import RunFile
+
+RECORD = "trajectory.jsonl"
 
 
 @dataclass(frozen=True)
@@ -55,16 +68,18 @@ def solve(
 ) -> tuple[Solved, ...]:
     """Make the attempts that the folder lacks, as many at a time as there are judges, and return all finished ones.
 
-    An attempt that was interrupted, or that ended with End.FAILED, starts again. attempts: the number per task. Both
-    callbacks are called from several threads. Raises BadInput if the folder holds results of another baseline or clock
+    An attempt that was interrupted, or in which the model or its server failed, goes on after its last turn if the
+    solver can do that, and else starts again; but one that was accepted on every subgraph is over. After a failure of
+    the model's server no further attempt begins. attempts: the number per task. Both callbacks are called from several
+    threads. Raises BadInput if the folder holds results of another baseline or clock
     version, InfrastructureError if it cannot be written."""
     _refuse_to_mix(folder, spec, clock_version_of(scheduler.here))
     wanted = [(task, number) for task in tasks for number in range(1, attempts + 1)]
-    left = [each for each in wanted if (found := _ended(folder, *each)) is None or found.ending.end is End.FAILED]
-    inspections, lock = Inspections(scheduler), threading.Lock()
+    left = [each for each in wanted if not _is_over(_ended(folder, *each))]
+    inspections, lock, down = Inspections(scheduler), threading.Lock(), threading.Event()
 
     def make(task: Task, number: int) -> None:
-        if cancelled.is_set():
+        if cancelled.is_set() or down.is_set():
             return
         owner = f"{task.id}/{number}"
 
@@ -73,19 +88,30 @@ def solve(
             return tuple(scheduler.judge(job, lambda event: None, stopped, owner=owner) for job in jobs)
 
         bench = JudgeBench(task, spec, judge, inspections, scheduler.here)
-        opening = opening_of(task, solver, spec, scheduler.here, number)
-        with _written(folder / task.id / str(number)) as (place, write):
-            write(format=FORMAT, opening=to_json(opening))
+        opening, place = opening_of(task, solver, spec, scheduler.here, number), folder / task.id / str(number)
+        before = _begun(place, opening) if isinstance(solver, Resumable) else None
+        if before is not None:
+            opening = before.opening
+        turns = before.turns if before is not None else ()
+        with _written(place, Trajectory(opening, turns, None)) as write:
 
             def told(turn: Turn) -> None:
                 write(turn=to_json(turn))
                 on_turn(task, number, turn)
 
-            attempt = solver.solve(task, bench, Watch(cancelled, told))
-            if attempt.end is End.STOPPED:
-                return  # no ending is written: the same command makes this attempt again
+            going_on = solver.resumed(turns) if turns and isinstance(solver, Resumable) else solver
+            attempt = going_on.solve(task, bench, Watch(cancelled, told))
+            attempt = replace(attempt, turns=(*turns, *attempt.turns))
+            if attempt.end is End.SERVER:
+                down.set()
             if attempt.best is not None:
+                shutil.rmtree(place / "best", ignore_errors=True)
                 write_bundle(attempt.best, place / "best")
+            if attempt.end is End.STOPPED:
+                return  # no ending is written: the same command goes on with this attempt
+            if attempt.best is not None and not attempt.outcomes:
+                # the best bundle is one from before the interruption
+                attempt = replace(attempt, outcomes=bench.evaluate(attempt.best, cancelled))
             with lock, (folder / "outcomes.jsonl").open("a", encoding="utf-8") as outcomes:
                 outcomes.writelines(map(published_line, attempt.outcomes))
             ending = ending_of(attempt, len(task.subgraphs))
@@ -127,29 +153,68 @@ def _refuse_to_mix(folder: Path, spec: EvalSpec, clock_version: int) -> None:
             )
 
 
-@contextlib.contextmanager
-def _written(place: Path) -> Iterator[tuple[Path, Callable[..., None]]]:
-    """The folder of a new attempt, and a function that appends a line to its record and flushes it."""
+def _is_over(found: Solved | None) -> bool:
+    """Whether an attempt need not go on."""
+    if found is None:
+        return False
+    return found.ending.end not in (End.FAILED, End.SERVER) or found.ending.accepted == found.ending.total > 0
+
+
+def _begun(place: Path, opening: Opening) -> Trajectory | None:
+    """The attempt in this folder, if it was one at the same task with the same solver and spec."""
     try:
+        found = read_trajectory(place / RECORD)
+    except BadInput:
+        return None
+    there = found.opening
+    own = {field.name: getattr(there, field.name) for field in fields(Opening) if field.name in ("id", "started_at")}
+    return found if found.turns and there == replace(opening, **own, budget=there.budget) else None
+
+
+@contextlib.contextmanager
+def _written(place: Path, begun: Trajectory) -> Iterator[Callable[..., None]]:
+    """Write the record of an attempt as far as it has come, and yield a function that appends a line and flushes it.
+    What another attempt left here is kept beside it if a subgraph was accepted."""
+    try:
+        if not begun.turns:
+            _keep_accepted(place)
         place.mkdir(parents=True, exist_ok=True)
-        shutil.rmtree(place / "best", ignore_errors=True)
-        with (place / "trajectory.jsonl").open("w", encoding="utf-8") as file:
+        new = place / f"{RECORD}.new"
+        with new.open("w", encoding="utf-8") as file:
 
             def write(**line: Any) -> None:
                 file.write(json.dumps(line, allow_nan=False) + "\n")
                 file.flush()
 
-            yield place, write
+            write(format=FORMAT, opening=to_json(begun.opening))
+            for turn in begun.turns:
+                write(turn=to_json(turn))
+            new.replace(place / RECORD)
+            yield write
     except OSError as error:
         raise InfrastructureError(
             f"{place} cannot be written: {error.strerror}. Free disk space, then run the same command again."
         ) from error
 
 
+def _keep_accepted(place: Path) -> None:
+    """Give the folder of an earlier attempt another name if one of its bundles was accepted somewhere, and else empty
+    it."""
+    try:
+        best = read_trajectory(place / RECORD).best
+    except BadInput:
+        best = None
+    if best is not None and best.score is not None and best.score.accepted:
+        number = next(number for number in itertools.count(1) if not place.with_name(f"{place.name}-{number}").exists())
+        place.rename(place.with_name(f"{place.name}-{number}"))
+    else:
+        shutil.rmtree(place / "best", ignore_errors=True)
+
+
 def _ended(folder: Path, task: Task, number: int) -> Solved | None:
     """The attempt in this folder, or None if it has not ended."""
     try:
-        found = read_trajectory(folder / task.id / str(number) / "trajectory.jsonl")
+        found = read_trajectory(folder / task.id / str(number) / RECORD)
         return None if found.ending is None else Solved(task.id, number, found.ending)
     except BadInput:
         return None

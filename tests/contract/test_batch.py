@@ -1,10 +1,12 @@
 """The command solve, with the real client and a real HTTP server; only the models' answers are written by the tests."""
 
+import contextlib
 import importlib.util
 import io
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -62,7 +64,7 @@ runpy.run_module("passnet_core", run_name="__main__")
 @pytest.fixture(autouse=True)
 def _hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client_module, "RESTART_PAUSE_S", 0.001)
-    monkeypatch.setattr("openai._base_client.INITIAL_RETRY_DELAY", 0.001)
+    monkeypatch.setattr(client_module, "FIRST_PAUSE_S", 0.001)
 
 
 @pytest.fixture
@@ -221,14 +223,68 @@ def test_a_failure_of_the_server_loses_no_turn(playground: Playground, first: Sa
 
 
 def test_a_failed_attempt_is_reported_and_made_again_next_time(playground: Playground) -> None:
-    code, out, _ = playground.solve(model="nobody")
-    assert code == 1
+    code, out, err = playground.solve("--attempts", "3", model="nobody")
+    assert code == 3
     assert "has no model 'nobody'" in out
+    assert "no further attempt was begun" in err
+    assert len(playground.server.asked) == 1
     playground.server.models["scripted"] = saying(wrote(a_pass(Verdict.VALUES_ONLY)), FINISH)
     assert playground.solve()[0] == 0
     asked = len(playground.server.asked)
     assert playground.solve()[0] == 0
     assert len(playground.server.asked) == asked, "a finished attempt is not made again"
+
+
+def test_nothing_accepted_is_lost_when_the_server_or_the_context_ends(playground: Playground) -> None:
+    guide = Said(calls=[("read_guide", '{"page": "limits"}')])
+    full = Said("This model's maximum context length is 2048 tokens", status=400)
+    playground.server.models["scripted"] = saying(wrote(a_pass(Verdict.VALUES_ONLY)), full)
+    code, out, _ = playground.solve()
+    assert code == 0, "it was accepted before its context was full"
+    assert "is too long for scripted" in out
+    assert playground.end()["end"] == "out of context"
+    best = playground.out / "add-relu" / "1" / "best" / "a.py"
+    assert best.exists()
+    asked = len(playground.server.asked)
+    assert playground.solve()[0] == 0
+    assert (len(playground.server.asked), best.exists()) == (asked, True)
+    # an attempt whose server failed before it was accepted goes on after its last turn, with what is left of its budget
+    playground.out = playground.folder / "second"
+    playground.server.counts.clear()
+    playground.server.models["scripted"] = saying(guide, wrote(a_pass(Verdict.WRONG_VALUES)), Said("no", status=403))
+    assert playground.solve("--turns", "4")[0] == 3
+    assert [next(iter(line)) for line in playground.lines()] == ["format", "turn", "turn", "ending"]
+    assert playground.end()["end"] == "the server failed"
+    playground.server.counts.clear()
+    playground.server.asked.clear()
+    playground.server.models["scripted"] = saying(wrote(a_pass(Verdict.VALUES_ONLY)), guide)
+    assert playground.solve("--turns", "4")[0] == 0
+    assert [turn["number"] for turn in playground.turns()] == [1, 2, 3, 4]
+    assert (playground.end()["end"], playground.end()["turns"]) == ("out of turns", 4)
+    roles = [each["role"] for each in playground.server.asked[0][1]["messages"]]
+    assert roles.count("assistant") == 2, "it remembers both turns"
+    settings = Settings(playground.folder / "home", playground.folder / "data", Path(sys.executable))
+    with contextlib.closing(open_service(settings, backend=playground.backend)) as service:
+        ends = {each.ending.end.value for each in service.conversations.latest() if each.ending}
+    assert ends == {"out of context", "out of turns"}
+
+
+def test_an_attempt_of_another_model_keeps_what_was_accepted_before(playground: Playground) -> None:
+    (first,) = task().subgraphs
+    folder = playground.folder / "data" / "tasks" / "add-relu"
+    shutil.rmtree(folder)
+    write_task(replace(task(), subgraphs=(first, replace(first, id="float32/1"))), folder)
+    half = wrote(a_pass(Verdict.VALUES_ONLY))
+    playground.backend = FakeBackend(
+        lambda job: by_its_text(job) if job.subgraph.id == "float32/0" else outcome(job, Verdict.WRONG_VALUES)
+    )
+    playground.server.models["scripted"] = saying(half, Said("no", status=403))
+    assert playground.solve()[0] == 3
+    playground.server.models["other"] = saying(FINISH)
+    playground.solve(model="other")
+    kept = playground.out / "add-relu" / "1-1"
+    assert "VERDICT right" in (kept / "best" / "a.py").read_text()
+    assert [next(iter(line)) for line in playground.lines()] == ["format", "turn", "ending"]
 
 
 def test_a_cheat_does_not_count_as_right(playground: Playground) -> None:
@@ -289,7 +345,7 @@ def test_twenty_conversations_at_once_stay_apart(playground: Playground) -> None
     assert len((playground.out / "outcomes.jsonl").read_text().splitlines()) == 20
 
 
-def test_an_interrupted_attempt_keeps_its_turns_and_is_made_again(playground: Playground) -> None:
+def test_an_interrupted_attempt_keeps_its_turns_and_goes_on(playground: Playground) -> None:
     reached = threading.Event()
     guide = Said(calls=[("read_guide", '{"page": "limits"}')])
 
@@ -322,7 +378,7 @@ def test_an_interrupted_attempt_keeps_its_turns_and_is_made_again(playground: Pl
     assert [next(iter(line)) for line in playground.lines()] == ["format", "turn"]
     with started() as process:
         assert process.wait(60) == 1
-    assert [next(iter(line)) for line in playground.lines()] == ["format", "turn", "turn", "ending"]
+    assert [next(iter(line)) for line in playground.lines()] == ["format", "turn", "turn", "turn", "ending"]
     assert playground.end()["end"] == "finished"
 
 

@@ -284,7 +284,7 @@ def test_a_failure_of_the_model_ends_the_conversation_with_a_sentence(service: S
     server.models["scripted"] = saying(Said("Incorrect API key provided", status=401, code="invalid_api_key"))
     found = held(service, server)
     assert found.ending is not None
-    assert found.ending.end is End.FAILED
+    assert found.ending.end is End.SERVER
     assert "key" in found.ending.reason
 
 

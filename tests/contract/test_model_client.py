@@ -170,6 +170,12 @@ def test_each_failure_is_a_sentence_that_does_not_contain_the_key(
     assert KEY not in caplog.text
 
 
+def test_a_key_of_one_letter_garbles_no_message(server: ModelServer) -> None:
+    server.models["scripted"] = saying(Said("There is a bad word", status=400))
+    with pytest.raises(ModelError, match=r"rejects the request: There is a bad word\."):
+        answer(ChatModel(ChatServer(server.base_url, "a"), "scripted"))
+
+
 def test_an_error_about_tools_means_no_tools_only_if_some_were_sent(server: ModelServer) -> None:
     server.models["scripted"] = saying(Said("scripted does not support tools", status=400))
     with pytest.raises(ModelError) as failed:

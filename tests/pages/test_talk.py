@@ -217,7 +217,7 @@ def test_a_conversation_that_is_not_there_says_so(visit: Visit) -> None:
 
 def test_a_server_that_is_down_is_a_sentence(visit: Visit, service: Service, server: ModelServer) -> None:
     server.models["scripted"] = saying(Said("Incorrect API key provided", status=401, code="invalid_api_key"))
-    app = until(begun(visit, server), "The model did not answer")
+    app = until(begun(visit, server), "The server of the model did not answer")
     assert "key" in texts(app)
 
 

@@ -34,6 +34,8 @@ TIMEOUT_S = 300.0
 CONNECT_S = 10.0
 LOOK_EVERY_S = 0.05
 
+SHORTEST_KEY = 8
+"""From how many characters on a key is cut out of messages."""
 NO_KEY = "none"
 """What is sent as the key to servers that need none."""
 
@@ -137,7 +139,7 @@ class ChatModel:
                     if too_long or not (error.status_code in PASSING or error.status_code >= 500):
                         raise self._explained(error, asked) from error
                     problem = error
-                except (openai.OpenAIError, json.JSONDecodeError) as error:
+                except (openai.OpenAIError, json.JSONDecodeError, Refusal) as error:
                     if type(error) is not openai.APIError:  # a plain APIError is an error sent within a stream
                         raise self._explained(error, asked) from error
                     problem = error
@@ -206,7 +208,8 @@ class ChatModel:
         body = getattr(error, "body", None)
         told = body.get("message") if isinstance(body, dict) else None
         words = " ".join(str(told or error or "no reason given").split())[:300]
-        if self._server.key:
+        # a shorter one is no secret, and would be found within words
+        if len(self._server.key) >= SHORTEST_KEY:
             words = words.replace(self._server.key, "…")
         return words if words.endswith((".", "!", "?", "…")) else f"{words}."
 

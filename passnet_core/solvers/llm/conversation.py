@@ -6,7 +6,7 @@ import math
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from passnet_core.errors import BadInput
 from passnet_core.records import Bundle, Outcome, Task
@@ -36,6 +36,8 @@ INSPECT_WITHIN_S = 5.0
 MOST_NUDGES = 2
 """How many answers in a row may lack a tool call; one more ends the conversation."""
 NUDGE = "Call a tool to continue, or call finish."
+ENDS = {Trouble.TOO_LONG: End.CONTEXT, Trouble.REFUSED: End.FAILED, Trouble.NO_TOOLS: End.FAILED}
+"""How a conversation ends that gets no answer; otherwise the server is to blame."""
 CUT_OFF = "Your answer was cut off at its length limit, and none of its calls was executed. Write less at once."
 
 
@@ -61,6 +63,10 @@ class LanguageModel:
     @property
     def options(self) -> Options:
         return Options(self.budget, self.price, self.start, digest())
+
+    def resumed(self, turns: Sequence[Turn]) -> "LanguageModel":
+        """See Resumable."""
+        return replace(self, history=tuple(turns), budget=self.budget.after(turns))
 
     def solve(self, task: Task, bench: Bench, watch: Watch) -> Attempt:
         workplace = Workplace(bench, guide(), self.name)
@@ -122,7 +128,7 @@ class _Conversation:
                     self._open()
                     fresh = tuple(self.messages)
                     continue
-                return self._attempt(End.FAILED, str(error))
+                return self._attempt(ENDS.get(error.trouble, End.SERVER), str(error))
             turn, said, finished = self._executed(reply, fresh)
             if not turn.results and self._may_change():
                 # a chat template may have left the tools out, so that the model never heard of them

@@ -5,13 +5,11 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any
 
-import openai
-
 from passnet_core.records.trajectories import Message, Role, ToolCall
 from passnet_core.solvers.llm.chat import Reply
 
 
-class Refusal(openai.OpenAIError):
+class Refusal(Exception):
     """The model, or a filter on the server, refuses to answer."""
 
 

@@ -1,1 +1,1 @@
-INSERT OR IGNORE INTO endings (trajectory_id, content) VALUES ($trajectory_id, $content)
+INSERT OR REPLACE INTO endings (trajectory_id, content) VALUES ($trajectory_id, $content)

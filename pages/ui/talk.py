@@ -367,6 +367,9 @@ def shown(task: Task, draft: EditorDraft, standing: ConversationStanding) -> Non
             one_turn(turn, files)
             if standing.finished:
                 going_on(task, found, turn)
+    if found.ending is not None and found.ending.unfinished.strip():
+        with st.expander("An answer that was not finished", icon=":material/content_cut:"):
+            long_code(found.ending.unfinished, height=300)
 
 
 def turn_title(turn: Turn) -> str:

@@ -221,7 +221,8 @@ class Ending:
     reason: why the model or its server failed, in a sentence; empty otherwise. tokens, cost: of its own turns.
     accepted, total, speedup: the Score of its best bundle, but speedup is None if nothing was timed. verdicts: how many
     subgraphs got which verdict with that bundle. best: its digest; None: no bundle was evaluated. alternatives: what a
-    solver chose the best bundle from, if it wrote several at once."""
+    solver chose the best bundle from, if it wrote several at once. unfinished: the answer that the model was writing
+    when it was stopped."""
 
     end: End
     reason: str
@@ -234,6 +235,7 @@ class Ending:
     verdicts: tuple[tuple[Verdict, int], ...]
     best: str | None = None
     alternatives: tuple[Alternative, ...] = ()
+    unfinished: str = ""
 
 
 @dataclass(frozen=True)

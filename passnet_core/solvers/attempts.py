@@ -112,4 +112,5 @@ def ending_of(attempt: Attempt, total: int) -> Ending:
         verdicts=tuple(verdicts.items()),
         best=attempt.best.digest if attempt.best else None,
         alternatives=attempt.alternatives,
+        unfinished=attempt.unfinished,
     )

@@ -79,7 +79,8 @@ class Attempt:
 
     turns: the turns of this attempt only. outcomes: those of `best` or of TorchInductor; empty if `best` comes from a
     conversation that this one continues. reason: one sentence where no answer came, otherwise empty. alternatives: what
-    `best` was chosen from, itself among it, if the solver wrote several bundles at once."""
+    `best` was chosen from, itself among it, if the solver wrote several bundles at once. unfinished: the answer that a
+    model was writing when the attempt was stopped."""
 
     end: End
     turns: tuple[Turn, ...] = ()
@@ -88,6 +89,7 @@ class Attempt:
     outcomes: tuple[Outcome, ...] = ()
     reason: str = ""
     alternatives: tuple[Alternative, ...] = ()
+    unfinished: str = ""
 
     @property
     def cost(self) -> float:

@@ -140,6 +140,7 @@ def test_the_best_bundle_of_an_attempt_counts_and_not_the_last(playground: Playg
     assert playground.end() | {"tokens": 0, "best": ""} == {
         "end": "finished", "reason": "", "turns": 3, "tokens": 0, "cost": 0.0, "accepted": 1, "total": 1,
         "speedup": None, "verdicts": [["right, not timed", 1]], "best": "", "alternatives": [],
+        "unfinished": "",
     }  # fmt: skip
 
 

@@ -123,6 +123,7 @@ def test_stop_works_within_a_second_and_keeps_the_finished_turns(service: Servic
     assert time.monotonic() - start < 1
     assert found.ending is not None
     assert (found.ending.end, len(found.turns), found.ending.accepted) == (End.STOPPED, 1, 1)
+    assert found.ending.unfinished.startswith("word word")
 
 
 def test_a_conversation_can_continue_from_any_turn_with_its_files(service: Service, server: ModelServer) -> None:

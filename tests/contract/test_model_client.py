@@ -64,6 +64,18 @@ def test_text_is_streamed_and_tokens_are_counted(server: ModelServer) -> None:
     assert request["max_tokens"] == 500
 
 
+def test_the_code_of_a_call_is_streamed_as_it_is_written(server: ModelServer) -> None:
+    arguments = '{"name": "relu.py", "code": "import torch\\nx = \\"1\\"\\n"}'
+    server.models["scripted"] = saying(Said("A file.", [("write_file", arguments)]))
+    seen: list[str] = []
+    reply = answer(model(server), tools=(CHECK,), on_text=seen.append)
+    assert reply.message.text == "A file."
+    assert any(each.endswith("### write_file\n") for each in seen)
+    assert seen[-1].startswith('A file.\n\n### write_file\n{"name": "relu.py"')
+    assert 'import torch\nx = "1"\n' in seen[-1]
+    assert len(seen) > 5
+
+
 def test_the_client_works_inside_a_running_event_loop(server: ModelServer) -> None:
     server.models["scripted"] = saying(Said("Here."))
 

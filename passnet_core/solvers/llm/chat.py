@@ -121,6 +121,6 @@ class Model(Protocol):
         on_text: Callable[[str], None] = lambda text: None,
         most_tokens: int | None = None,
     ) -> Reply:
-        """Answer a conversation. on_text: called with the whole text so far, whenever there is more of it.
+        """Answer a conversation. on_text: called with the answer so far, its calls included, whenever there is more.
 
         Raises ModelError, and Stopped within a second after `cancelled` is set."""

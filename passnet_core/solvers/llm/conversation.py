@@ -100,6 +100,7 @@ class _Conversation:
         self.in_text = solver.protocol is ToolProtocol.TEXT
         self.messages: list[Message] = []
         self.turns: list[Turn] = []
+        self.writing = ""
         self.before = 0
         self.best: tuple[Score, Bundle, tuple[Outcome, ...]] | None = None
 
@@ -188,13 +189,20 @@ class _Conversation:
         return End.TIME if self.ended.is_set() else None
 
     def _ask(self) -> Reply:
-        return self.solver.model.complete(
+        def written(text: str) -> None:
+            self.writing = text
+            self.watch.on_text(text)
+
+        self.writing = ""
+        reply = self.solver.model.complete(
             self.messages,
             () if self.in_text else TOOLS,
             cancelled=self.ended,
-            on_text=self.watch.on_text,
+            on_text=written,
             most_tokens=self.solver.budget.reply_tokens,
         )
+        self.writing = ""
+        return reply
 
     def _executed(self, reply: Reply, fresh: tuple[Message, ...]) -> tuple[Turn, tuple[Message, ...], bool]:
         """Execute the calls of a reply. Returns the turn, the next messages, and whether the model has finished."""
@@ -239,7 +247,8 @@ class _Conversation:
 
     def _attempt(self, end: End, reason: str = "") -> Attempt:
         found, bundle, outcomes = self.best or (None, None, ())
-        return Attempt(end, tuple(self.turns[self.before :]), bundle, found, outcomes, reason)
+        own = tuple(self.turns[self.before :])
+        return Attempt(end, own, bundle, found, outcomes, reason, unfinished=self.writing)
 
 
 def _called(turns: Sequence[Turn]) -> bool:

@@ -1,6 +1,7 @@
 """A streamed answer, put together from its pieces as servers send them."""
 
 import json
+import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any
@@ -62,7 +63,13 @@ class Answer:
             self.reasoning += str(getattr(delta, "reasoning_content", None) or getattr(delta, "reasoning", None) or "")
             if more := getattr(delta, "content", None):
                 self.text += str(more)
-                self.on_text(self.text)
+                self.on_text(self.shown)
+
+    @property
+    def shown(self) -> str:
+        """All that has arrived, for people: the text, and the calls under headings with line breaks in their code."""
+        calls = [f"### {each.name}\n{_readable(each.arguments)}" for each in self._calls]
+        return "\n\n".join(filter(None, (self.text, *calls)))
 
     def _add_call(self, piece: Any) -> None:
         name = (piece.function.name if piece.function is not None else "") or ""
@@ -75,6 +82,7 @@ class Answer:
         call.id = call.id or piece.id or ""
         call.name = self._named(call.name, name)
         call.arguments += more
+        self.on_text(self.shown)
 
     def _is_another(self, call: _Call, its_id: str, name: str) -> bool:
         """Whether a piece of the same index begins another call: some servers give all calls of an answer index 0."""
@@ -102,3 +110,8 @@ class Answer:
             seconds,
             restarts,
         )
+
+
+def _readable(arguments: str) -> str:
+    """Arguments that may be cut off, with the line breaks and quotes of code as such."""
+    return re.sub(r"\\(.)", lambda found: {"n": "\n", "t": "\t"}.get(found[1], found[1]), arguments)

@@ -37,6 +37,14 @@ def solve(args: argparse.Namespace, console: Console) -> int:
         raise BadInput(f"--choose is for --solver rules only, not for --solver {args.solver}.")
     corpus = corpus_of(console.settings)
     tasks = [corpus.resolve(name) for name in args.task]
+    if args.split:
+        of_split = [corpus.task(each.id) for each in corpus.tasks() if each.split == args.split]
+        if not of_split:
+            known = ", ".join(sorted({each.split for each in corpus.tasks()}))
+            raise UnknownItem(f"No task is of the split {args.split!r}. There are: {known}.")
+        tasks += [each for each in of_split if each.id not in {task.id for task in tasks}]
+    if not tasks:
+        raise BadInput("No task is named. Name tasks, or all of a split with --split.")
     solver = SOLVERS[args.solver](args, console)
     cancelled = threading.Event()
 
@@ -126,7 +134,7 @@ def _language_model(args: argparse.Namespace, console: Console) -> "Solver":
     )
     budget = Budget(args.turns, args.tokens, args.money, args.seconds, args.reply_tokens)
     start = bundle_named(args.bundle, console.settings) if args.bundle else None
-    return LanguageModel(model, budget, price, start, protocol=ToolProtocol(args.protocol))
+    return LanguageModel(model, budget, price, start, protocol=ToolProtocol(args.protocol), label=args.label.strip())
 
 
 def _inductor(args: argparse.Namespace, console: Console) -> "Solver":
@@ -189,6 +197,52 @@ def _trajectories(folders: Sequence[str], console: Console) -> Iterator[tuple[Pa
                 yield None, kept.trajectory
 
 
+def trajectories_compare(args: argparse.Namespace, console: Console) -> int:
+    from passnet_core.leaderboard.pass_at_k import attempt_tallies, gain_at, pass_at
+
+    if any(k < 1 for k in args.k):
+        raise BadInput("--k takes numbers from 1 on.")
+    found = attempt_tallies(each for _, each in _trajectories(args.folder, console))
+    if not found:
+        raise UnknownItem("There is no attempt that has ended. Make some with solve.")
+    told: list[dict[str, Any]] = []
+    for each in found:
+        device, _, profile, _ = each.ground
+        kinds = {"device": device, "profile": profile.value, "stage": each.stage.value}
+        for k in args.k:
+            known = pass_at(k, each.attempts) if k <= each.fewest else None
+            told.append({"solver": each.solver, **kinds, "tasks": len(each.attempts), "k": k, "pass": to_json(known)})
+    gains: list[dict[str, Any]] = []
+    if len(found) == 2 and found[0].ground == found[1].ground and found[0].stage is found[1].stage:
+        before, after = found
+        for k in args.k:
+            if k <= min(before.fewest, after.fewest) and set(before.attempts) & set(after.attempts):
+                gain = gain_at(k, before.attempts, after.attempts)
+                gains.append({"k": k, "before": before.solver, "after": after.solver, "gain": to_json(gain)})
+    if args.json:
+        console.show({"solvers": told, "gains": gains})
+        return ACCEPTED
+    rows = [
+        (row["solver"], row["stage"], row["device"], str(row["tasks"]), f"pass@{row['k']}", _share(row["pass"]))
+        for row in told
+    ]
+    console.table(("solver", "stage", "device", "tasks", "", "chance"), rows)
+    for measured in gains:
+        gain = measured["gain"]
+        word = "better" if gain["low"] > 0 else "worse" if gain["high"] < 0 else "not distinguishable"
+        console.say(
+            f"pass@{measured['k']} of {measured['after']} less that of {measured['before']}, on the tasks of both:"
+            f" {_share(gain)}: {word}."
+        )
+    return ACCEPTED
+
+
+def _share(found: Mapping[str, float] | None) -> str:
+    if found is None:
+        return "too few attempts"
+    return f"{found['value']:.3f} ({found['low']:.3f} to {found['high']:.3f})"
+
+
 def trajectories_export(args: argparse.Namespace, console: Console) -> int:
     from passnet_core.solvers.trajectories import accepted, example
 
@@ -219,7 +273,8 @@ def add_commands(commands: Any) -> None:
     solving = command(
         commands, "solve", solve, "solve tasks with a language model, rules or TorchInductor, and keep every attempt"
     )
-    solving.add_argument("task", nargs="+", metavar="TASK_OR_DIR", help=TASK)
+    solving.add_argument("task", nargs="*", metavar="TASK_OR_DIR", help=TASK)
+    solving.add_argument("--split", default="", metavar="NAME", help="also all tasks of this split, such as eval")
     solving.add_argument(
         "--out", required=True, metavar="DIR", help="folder for the attempts; those it already holds are not made again"
     )
@@ -270,6 +325,10 @@ def add_commands(commands: Any) -> None:
         "--price-reply", type=float, metavar="X", help="price per million tokens written (PASSNET_PRICES)"
     )
     model.add_argument(
+        "--label", default="", metavar="NAME",
+        help="the name of the results, to tell a model before a training from the same after it (default: the model's)",
+    )  # fmt: skip
+    model.add_argument(
         "--protocol",
         choices=("auto", "tools", "text"),
         default="auto",
@@ -289,6 +348,13 @@ def add_commands(commands: Any) -> None:
     kept = group(commands, "trajectories", "list the attempts that solve made, and export them for training")
     listing = command(kept, "list", trajectories_list, "list every turn of every attempt")
     listing.add_argument("folder", nargs="*", metavar="DIR", help=FOLDER)
+    comparing = command(
+        kept, "compare", trajectories_compare, "tell how often one of k attempts solves a task, and compare two solvers"
+    )
+    comparing.add_argument("folder", nargs="*", metavar="DIR", help=FOLDER)
+    comparing.add_argument(
+        "--k", type=int, nargs="+", default=[1], metavar="K", help="attempts that may be made at a task (default: 1)"
+    )
     exporting = command(
         kept, "export", trajectories_export, "write accepted conversations in OpenAI's chat format with tools, as JSONL"
     )

@@ -73,9 +73,9 @@ def solve(
     the model's server no further attempt begins. attempts: the number per task. Both callbacks are called from several
     threads. Raises BadInput if the folder holds results of another baseline or clock
     version, InfrastructureError if it cannot be written."""
-    _refuse_to_mix(folder, spec, clock_version_of(scheduler.here))
+    _refuse_to_mix(folder, spec, clock_version_of(scheduler.here), solver.name)
     wanted = [(task, number) for task in tasks for number in range(1, attempts + 1)]
-    left = [each for each in wanted if not _is_over(_ended(folder, *each))]
+    left = [each for each in wanted if not _is_over(_ended(folder, each[0].id, each[1]))]
     inspections, lock, down = Inspections(scheduler), threading.Lock(), threading.Event()
 
     def make(task: Task, number: int) -> None:
@@ -128,13 +128,13 @@ def solve(
         for future in [threads.submit(make, *each) for each in left]:
             future.result()
         unless_done.pop_all()
-    over = (_ended(folder, *each) for each in wanted)
+    over = (_ended(folder, task.id, number) for task, number in wanted)
     return tuple(each for each in over if each is not None)
 
 
-def _refuse_to_mix(folder: Path, spec: EvalSpec, clock_version: int) -> None:
-    """Raise BadInput if an attempt in the folder was judged by another baseline, or has times of another clock version:
-    its result must neither be taken for that of this spec, nor stand beside it."""
+def _refuse_to_mix(folder: Path, spec: EvalSpec, clock_version: int, name: str) -> None:
+    """Raise BadInput if an attempt in the folder was judged by another baseline, has times of another clock version, or
+    is over and another solver's: its result must neither be taken for one of these, nor stand beside them."""
     for path in sorted(folder.glob("*/*/trajectory.jsonl")):
         try:
             there = read_opening(path)
@@ -145,6 +145,11 @@ def _refuse_to_mix(folder: Path, spec: EvalSpec, clock_version: int) -> None:
             raise BadInput(
                 f"{folder} holds results of the baseline {old!r}, which must not mix with those of {new!r}. Name"
                 f" another folder with --out, or repeat --baseline {old}."
+            )
+        if there.model != name and _is_over(_ended(folder, path.parent.parent.name, path.parent.name)):
+            raise BadInput(
+                f"{folder} holds results of {there.model!r}, which must not mix with those of {name!r}. Name another"
+                f" folder with --out, or repeat --label {there.model}."
             )
         if Stage.MEASURE is there.spec.stage is spec.stage and there.clock_version != clock_version:
             raise BadInput(
@@ -211,11 +216,11 @@ def _keep_accepted(place: Path) -> None:
         shutil.rmtree(place / "best", ignore_errors=True)
 
 
-def _ended(folder: Path, task: Task, number: int) -> Solved | None:
+def _ended(folder: Path, task_id: str, number: int | str) -> Solved | None:
     """The attempt in this folder, or None if it has not ended."""
     try:
-        found = read_trajectory(folder / task.id / str(number) / RECORD)
-        return None if found.ending is None else Solved(task.id, number, found.ending)
+        found = read_trajectory(folder / task_id / str(number) / RECORD)
+        return None if found.ending is None else Solved(task_id, found.opening.attempt, found.ending)
     except BadInput:
         return None
 

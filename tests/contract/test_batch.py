@@ -80,16 +80,30 @@ class Playground:
         write_task(task(), folder / "data" / "tasks" / "add-relu")
 
     def solve(
-        self, *argv: str, model: str = "scripted", key: str = KEY, url: str | None = None
+        self,
+        *argv: str,
+        model: str = "scripted",
+        key: str = KEY,
+        url: str | None = None,
+        named: tuple[str, ...] | None = None,
     ) -> tuple[int, str, str]:
         out, err = io.StringIO(), io.StringIO()
         models = ModelSettings(self.server.base_url if url is None else url, key, model)
         settings = Settings(self.folder / "home", self.folder / "data", Path(sys.executable), models=models)
-        named = argv if argv and not argv[0].startswith("-") else ("add-relu", *argv)
+        whole = "--split" in argv or (argv and not argv[0].startswith("-")) or named is not None
         code = main(
-            ["solve", *named, "--out", str(self.out)], out=out, err=err, backend=self.backend, settings=settings
+            ["solve", *(argv if whole else ("add-relu", *argv)), "--out", str(self.out)],
+            out=out,
+            err=err,
+            backend=self.backend,
+            settings=settings,
         )
         return code, out.getvalue(), err.getvalue()
+
+    def said(self, *argv: str) -> tuple[int, str]:
+        out = io.StringIO()
+        settings = Settings(self.folder / "home", self.folder / "data", Path(sys.executable))
+        return main([*argv], out=out, err=io.StringIO(), backend=self.backend, settings=settings), out.getvalue()
 
     def lines(self, attempt: int = 1, name: str = "add-relu") -> list[dict[str, Any]]:
         text = (self.out / name / str(attempt) / "trajectory.jsonl").read_text()
@@ -286,6 +300,36 @@ def test_an_attempt_of_another_model_keeps_what_was_accepted_before(playground: 
     kept = playground.out / "add-relu" / "1-1"
     assert "VERDICT right" in (kept / "best" / "a.py").read_text()
     assert [next(iter(line)) for line in playground.lines()] == ["format", "turn", "ending"]
+
+
+def test_a_model_before_and_after_a_training_stays_apart_and_is_compared(playground: Playground) -> None:
+    for name in ("one", "two", "three"):
+        write_task(replace(task(name), split="eval"), playground.folder / "data" / "tasks" / name)
+    bad, good = wrote(a_pass(Verdict.WRONG_VALUES)), wrote(a_pass(Verdict.VALUES_ONLY))
+    folders = []
+    for label, said in (("before", bad), ("after", good)):
+        playground.out = playground.folder / label
+        folders.append(str(playground.out))
+        playground.server.models["scripted"] = lambda request, before, said=said: (
+            FINISH if any(each["role"] == "assistant" for each in request["messages"]) else said
+        )
+        playground.solve("--split", "eval", "--label", label, "--attempts", "2")
+        assert {path.name for path in playground.out.iterdir()} == {"one", "two", "three", "outcomes.jsonl"}
+    code, _, err = playground.solve("--split", "eval", "--label", "third", "--attempts", "2")
+    assert code == 2
+    assert "holds results of 'after'" in err
+    code, out = playground.said("trajectories", "compare", *folders, "--k", "1", "2", "3")
+    assert code == 0
+    assert "pass@2 of after less that of before, on the tasks of both: 1.000 (1.000 to 1.000): better." in out
+    assert "too few attempts" in out
+    code, out = playground.said("trajectories", "compare", *folders, "--json")
+    assert [(each["solver"], each["tasks"], each["pass"]["value"]) for each in json.loads(out)["solvers"]] == [
+        ("before", 3, 0.0),
+        ("after", 3, 1.0),
+    ]
+    for argv, words in ((("--split", "no"), "There are: eval, train."), ((), "No task is named")):
+        code, _, err = playground.solve(*argv, named=())
+        assert (code, words in err) == (2, True), err
 
 
 def test_a_cheat_does_not_count_as_right(playground: Playground) -> None:

@@ -46,7 +46,8 @@ class LanguageModel:
     """A language model as a solver. An attempt is one conversation, until the model finishes or the budget is spent.
 
     start: a bundle to repair or improve. history: the turns of an earlier conversation to continue; the files are as
-    after these turns. note: what a person tells the model before it answers. protocol: how it calls tools."""
+    after these turns. note: what a person tells the model before it answers. protocol: how it calls tools. label: the
+    name of its results, if not the model's: a model before and after a training may be served under one name."""
 
     model: Model
     budget: Budget = DEFAULT_BUDGET
@@ -55,10 +56,11 @@ class LanguageModel:
     history: tuple[Turn, ...] = ()
     note: str = ""
     protocol: ToolProtocol = ToolProtocol.AUTO
+    label: str = ""
 
     @property
     def name(self) -> str:
-        return self.model.name
+        return self.label or self.model.name
 
     @property
     def options(self) -> Options:

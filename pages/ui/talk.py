@@ -34,6 +34,8 @@ from passnet_core.solvers.llm.chat import ChatServer, Model, ToolProtocol
 from passnet_core.solvers.llm.tools import calls_in
 
 POLL_S = 0.5
+PATIENCE_S = 60.0
+"""How long a server that does not answer is asked again."""
 NEW, RULES = "new", "rules"
 """What the URL names instead of a conversation: the form of a new one, and the bundle that rules write."""
 TURN_S, WRITING = 4.0, 0.7
@@ -88,7 +90,7 @@ class Reached:
             ChatModel,  # importing it takes half a second, so only visitors who use a model wait for it
         )
 
-        return ChatModel(self.server, self.name)
+        return ChatModel(self.server, self.name, patience_s=PATIENCE_S)
 
 
 def drawer(task: Task, draft: EditorDraft, asked: str) -> None:

@@ -124,9 +124,15 @@ def _language_model(args: argparse.Namespace, console: Console) -> "Solver":
 
     models = console.settings.models
     server = ChatServer(args.base_url or models.base_url, models.key)
-    if args.patience < 0:
+    if not args.patience >= 0:
         raise BadInput(f"--patience must be at least 0, not {args.patience:g}.")
-    model = ChatModel(server, args.model or models.model, patience_s=args.patience, temperature=args.temperature)
+    model = ChatModel(
+        server,
+        args.model or models.model,
+        patience_s=args.patience,
+        temperature=args.temperature,
+        on_wait=console.tell,
+    )
     known = models.price(model.name)
     price = Price(
         known[0] if args.price_prompt is None else args.price_prompt,

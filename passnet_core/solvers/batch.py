@@ -71,8 +71,8 @@ def solve(
     An attempt that was interrupted, or in which the model or its server failed, goes on after its last turn if the
     solver can do that, and else starts again; but one that was accepted on every subgraph is over. After a failure of
     the model's server no further attempt begins. attempts: the number per task. Both callbacks are called from several
-    threads. Raises BadInput if the folder holds results of another baseline or clock
-    version, InfrastructureError if it cannot be written."""
+    threads. Raises BadInput if the folder holds results of another baseline, clock version or solver,
+    InfrastructureError if it cannot be written."""
     _refuse_to_mix(folder, spec, clock_version_of(scheduler.here), solver.name)
     wanted = [(task, number) for task in tasks for number in range(1, attempts + 1)]
     left = [each for each in wanted if not _is_over(_ended(folder, each[0].id, each[1]))]
@@ -112,9 +112,10 @@ def solve(
             if attempt.best is not None and not attempt.outcomes:
                 # the best bundle is one from before the interruption
                 attempt = replace(attempt, outcomes=bench.evaluate(attempt.best, cancelled))
-            with lock, (folder / "outcomes.jsonl").open("a", encoding="utf-8") as outcomes:
-                outcomes.writelines(map(published_line, attempt.outcomes))
             ending = ending_of(attempt, len(task.subgraphs))
+            if not _goes_on(ending):
+                with lock, (folder / "outcomes.jsonl").open("a", encoding="utf-8") as outcomes:
+                    outcomes.writelines(map(published_line, attempt.outcomes))
             write(ending=to_json(ending))
         on_attempt(task, Trajectory(opening, attempt.turns, ending), attempt)
 
@@ -160,9 +161,20 @@ def _refuse_to_mix(folder: Path, spec: EvalSpec, clock_version: int, name: str) 
 
 def _is_over(found: Solved | None) -> bool:
     """Whether an attempt need not go on."""
-    if found is None:
-        return False
-    return found.ending.end not in (End.FAILED, End.SERVER) or found.ending.accepted == found.ending.total > 0
+    return (
+        found is not None
+        and (found.ending.end is not End.FAILED or _is_solved(found.ending))
+        and not _goes_on(found.ending)
+    )
+
+
+def _goes_on(ending: Ending) -> bool:
+    """Whether an attempt waits for its model's server to work again, so that nothing of it counts yet."""
+    return ending.end is End.SERVER and not _is_solved(ending)
+
+
+def _is_solved(ending: Ending) -> bool:
+    return ending.accepted == ending.total > 0
 
 
 def _begun(place: Path, opening: Opening) -> Trajectory | None:
@@ -226,7 +238,10 @@ def _ended(folder: Path, task_id: str, number: int | str) -> Solved | None:
 
 
 def keep(store: Store, task: Task, trajectory: Trajectory, attempt: Attempt) -> None:
-    """Store an attempt, and the outcomes of its best bundle, or of TorchInductor, as a run."""
+    """Store an attempt, and the outcomes of its best bundle, or of TorchInductor, as a run; nothing of one that goes
+    on."""
+    if trajectory.ending is not None and _goes_on(trajectory.ending):
+        return
     store.import_trajectory("", trajectory)
     if attempt.outcomes:
         opening = trajectory.opening

@@ -270,6 +270,7 @@ def test_nothing_accepted_is_lost_when_the_server_or_the_context_ends(playground
     assert playground.solve("--turns", "4")[0] == 3
     assert [next(iter(line)) for line in playground.lines()] == ["format", "turn", "turn", "ending"]
     assert playground.end()["end"] == "the server failed"
+    assert not (playground.out / "outcomes.jsonl").exists(), "it counts only once it has ended"
     playground.server.counts.clear()
     playground.server.asked.clear()
     playground.server.models["scripted"] = saying(wrote(a_pass(Verdict.VALUES_ONLY)), guide)

@@ -343,5 +343,31 @@ def test_an_empty_answer_to_a_long_conversation_means_that_it_is_too_long(server
 
 def test_a_server_that_still_loads_its_model_is_waited_for(server: ModelServer) -> None:
     server.models["scripted"] = saying(*[Said("Loading model", status=503)] * 4, *[Said(dropped=-1)] * 4, Said("Here."))
-    assert answer(model(server)).message.text == "Here."
+    told: list[str] = []
+    assert answer(model(server, on_wait=told.append)).message.text == "Here."
     assert server.counts["scripted"] == 9
+    assert told == [f"{server.base_url} does not answer yet: asking again for 180 s."]
+    # no credit comes back within minutes
+    server.counts.clear()
+    server.models["scripted"] = saying(Said("You exceeded your quota", status=429, code="insufficient_quota"))
+    with pytest.raises(ModelError, match="no more requests"):
+        answer(model(server))
+    assert server.counts["scripted"] == 1
+
+
+def test_a_limit_that_a_server_refuses_under_both_names_is_reported(server: ModelServer) -> None:
+    server.models["scripted"] = lambda request, before: Said(
+        f"{'max_tokens' if 'max_tokens' in request else 'max_completion_tokens'} is too large: 90000", status=400
+    )
+    with pytest.raises(ModelError, match="is too large: 90000"):
+        answer(model(server), most_tokens=90000)
+    assert server.counts["scripted"] < 10
+
+
+def test_an_answer_that_ends_in_the_middle_is_no_full_context(server: ModelServer) -> None:
+    chunk = b'data: {"choices": [{"index": 0, "delta": {"content": "Let"}, "finish_reason": null}]}\n\n'
+    server.models["scripted"] = saying(Said(raw=chunk, headers=(EVENTS,)))
+    long = (Message(Role.SYSTEM, "You write passes."), Message(Role.USER, "word " * 2000))
+    with pytest.raises(ModelError, match="ended its answer in the middle") as failed:
+        model(server).complete(long, (), cancelled=threading.Event())
+    assert failed.value.trouble is Trouble.MALFORMED

@@ -24,6 +24,10 @@ FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 10.0
 """The pauses between these: each is twice as long as the one before."""
 PASSING = (408, 409, 429)
 """Refusals that pass, like all from 500 on."""
+NO_CREDIT = "insufficient_quota"
+"""The code of a refusal that does not pass."""
+MOST_CHANGES = 6
+"""How often a request is changed for a server that refuses a part of it."""
 SHORT = 4_000
 """Of a conversation with fewer characters nobody says that it is longer than a context."""
 RESTARTS = 3
@@ -51,8 +55,10 @@ class ChatModel:
         timeout_s: float = TIMEOUT_S,
         patience_s: float = PATIENCE_S,
         temperature: float | None = None,
+        on_wait: Callable[[str], None] = lambda text: None,
     ) -> None:
         """timeout_s: how long the server may be silent. patience_s: how long a request is repeated that gets no answer.
+        on_wait: gets a sentence when that begins.
 
         Raises ModelError if no model is named, or if there is neither a key nor a server that needs none."""
         if not server.key and not server.base_url:
@@ -67,6 +73,7 @@ class ChatModel:
         self._timeout = openai.Timeout(timeout_s, connect=CONNECT_S)
         self._patience_s = patience_s
         self._temperature = temperature
+        self._on_wait = on_wait
 
     def complete(
         self,
@@ -109,7 +116,7 @@ class ChatModel:
 
     async def _answered(self, asked: dict[str, Any], on_text: Callable[[str], None]) -> Reply:
         start = time.monotonic()
-        restarts, pause = 0, FIRST_PAUSE_S
+        restarts, changes, pause = 0, 0, FIRST_PAUSE_S
         patient_until: float | None = None
         tools = [each["function"]["name"] for each in asked.get("tools", ())]
         async with openai.AsyncOpenAI(
@@ -133,10 +140,12 @@ class ChatModel:
                     words = self._words(error)
                     too_long = overflows(error.status_code, words, error.body)
                     other = None if too_long else adapted(asked, error.status_code, words)
-                    if other is not None:
+                    if other is not None and changes < MOST_CHANGES:
+                        changes += 1
                         asked = other
                         continue
-                    if too_long or not (error.status_code in PASSING or error.status_code >= 500):
+                    passes = error.status_code in PASSING or error.status_code >= 500
+                    if too_long or not passes or error.code == NO_CREDIT:
                         raise self._explained(error, asked) from error
                     problem = error
                 except (openai.OpenAIError, json.JSONDecodeError, Refusal) as error:
@@ -144,16 +153,22 @@ class ChatModel:
                         raise self._explained(error, asked) from error
                     problem = error
                 if answer.begun:
+                    if restarts == RESTARTS and problem is None:
+                        raise ModelError(Trouble.MALFORMED, f"{self._server.place} ended its answer in the middle.")
                     if restarts == RESTARTS:
                         raise self._explained(problem, asked) from problem
                     restarts += 1
                     await asyncio.sleep(RESTART_PAUSE_S * 2**restarts)
                     continue
                 now = time.monotonic()
-                patient_until = now + self._patience_s if patient_until is None else patient_until
+                is_first = patient_until is None
+                patient_until = patient_until or now + self._patience_s
                 wait_s = max(pause, _told_to_wait(problem))
                 if problem is None or now + wait_s > patient_until:
                     raise self._explained(problem, asked) from problem
+                if is_first:
+                    place = self._server.place
+                    self._on_wait(f"{place} does not answer yet: asking again for {self._patience_s:.0f} s.")
                 await asyncio.sleep(wait_s)
                 pause = min(2 * pause, LONGEST_PAUSE_S)
 

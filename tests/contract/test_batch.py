@@ -47,7 +47,7 @@ from passnet_core.solvers.llm import client as client_module
 from passnet_core.solvers.rules.candidates import candidates
 from tests.contract.judging import ADD_RELU, RIGHT, WRONG
 from tests.contract.made import around_a_product, outcome
-from tests.contract.model_server import ModelServer, Said, saying, serving
+from tests.contract.model_server import ModelServer, Said, Script, saying, serving
 from tests.contract.scripted import FINISH, a_pass, by_its_text, task, wrote
 
 KEY = "sk-secret-0123456789"
@@ -303,6 +303,11 @@ def test_an_attempt_of_another_model_keeps_what_was_accepted_before(playground: 
     assert [next(iter(line)) for line in playground.lines()] == ["format", "turn", "ending"]
 
 
+def once(said: Said) -> Script:
+    """A model that says this at first in each conversation, and then finishes."""
+    return lambda request, before: FINISH if any(each["role"] == "assistant" for each in request["messages"]) else said
+
+
 def test_a_model_before_and_after_a_training_stays_apart_and_is_compared(playground: Playground) -> None:
     for name in ("one", "two", "three"):
         write_task(replace(task(name), split="eval"), playground.folder / "data" / "tasks" / name)
@@ -311,9 +316,7 @@ def test_a_model_before_and_after_a_training_stays_apart_and_is_compared(playgro
     for label, said in (("before", bad), ("after", good)):
         playground.out = playground.folder / label
         folders.append(str(playground.out))
-        playground.server.models["scripted"] = lambda request, before, said=said: (
-            FINISH if any(each["role"] == "assistant" for each in request["messages"]) else said
-        )
+        playground.server.models["scripted"] = once(said)
         playground.solve("--split", "eval", "--label", label, "--attempts", "2")
         assert {path.name for path in playground.out.iterdir()} == {"one", "two", "three", "outcomes.jsonl"}
     code, _, err = playground.solve("--split", "eval", "--label", "third", "--attempts", "2")

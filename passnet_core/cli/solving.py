@@ -16,10 +16,10 @@ from passnet_core.errors import BadInput, UnknownItem
 from passnet_core.records import BASELINE_NAMES, Baseline, Capture, Device, EvalSpec, Stage, Task, to_json
 from passnet_core.records.trajectories import Alternative, Budget, End, Price, Trajectory, Turn
 from passnet_core.service import corpus_of
+from passnet_core.solvers.llm.chat import PATIENCE_S, ChatServer, ToolProtocol
 
 if TYPE_CHECKING:
     from passnet_core.solvers.base import Attempt, Solver
-    from passnet_core.solvers.batch import Solved
 
 ALL = 1_000_000
 FOLDER = "a folder that solve --out wrote (default: the attempts in the store)"
@@ -73,15 +73,17 @@ def solve(args: argparse.Namespace, console: Console) -> int:
         except KeyboardInterrupt:
             console.tell("Finished attempts are kept. Run the same command again to make the others.")
             raise
-    whole = [each for each in solved if each.ending.accepted == each.ending.total]
+    whole = [each for each in solved if each.ending.solved]
+    code = ACCEPTED if whole else NOT_ACCEPTED
     if any(each.ending.end is End.SERVER for each in solved):
+        code = INFRASTRUCTURE
         console.tell(
             "The model's server failed, so no further attempt was begun. Run the same command again to go on where they"
             " stopped."
         )
     if args.json:
         console.show([to_json(each) for each in solved])
-        return _code(solved)
+        return code
     rows = [
         (each.task_id, str(each.number), f"{end.accepted}/{end.total}",
          "" if end.speedup is None else f"{end.speedup:.3f}", str(end.turns), f"{end.tokens:,}",
@@ -99,13 +101,7 @@ def solve(args: argparse.Namespace, console: Console) -> int:
     cost = sum(each.ending.cost for each in solved)
     console.say(f"{len(whole)} of {len(solved)} attempts were accepted on every subgraph" + (
         f", at a cost of {cost / len(whole):.4f} each." if cost and whole else "."))  # fmt: skip
-    return _code(solved)
-
-
-def _code(solved: "Sequence[Solved]") -> int:
-    if any(each.ending.end is End.SERVER for each in solved):
-        return INFRASTRUCTURE
-    return ACCEPTED if any(each.ending.accepted == each.ending.total for each in solved) else NOT_ACCEPTED
+    return code
 
 
 def _told(candidate: Alternative, total: int) -> str:
@@ -118,7 +114,6 @@ def _told(candidate: Alternative, total: int) -> str:
 
 
 def _language_model(args: argparse.Namespace, console: Console) -> "Solver":
-    from passnet_core.solvers.llm.chat import ChatServer, ToolProtocol
     from passnet_core.solvers.llm.client import ChatModel
     from passnet_core.solvers.llm.conversation import LanguageModel
 
@@ -336,15 +331,15 @@ def add_commands(commands: Any) -> None:
     )  # fmt: skip
     model.add_argument(
         "--protocol",
-        choices=("auto", "tools", "text"),
-        default="auto",
+        choices=values(ToolProtocol),
+        default=ToolProtocol.AUTO.value,
         help="how the model calls tools: by the server's tool calls, in plain text, or as the server and the model's"
         " first answer show (default: %(default)s)",
     )
     model.add_argument(
         "--patience",
         type=float,
-        default=180.0,
+        default=PATIENCE_S,
         metavar="S",
         help="how long a request is repeated while the server cannot be reached or is busy, as while it loads its model"
         " (default: %(default)g)",

@@ -24,7 +24,6 @@ ALIGNED = 16
 CALLS_NAME = "passnet_calls"
 CALLS_IMPORT = f"from {__name__} import CALLS as {CALLS_NAME}"
 _library = torch.library.Library(SPACE, "FRAGMENT")
-_defined: dict[str, Callable[..., Any]] = {}
 CALLS: dict[str, Callable[..., Any]] = {}
 """What the operators do, by their names."""
 
@@ -58,13 +57,16 @@ def operator_for(callee: Callee, args: Sequence[Any], weights: Sequence[str]) ->
         [_shape(each) for each in args],
     ]
     name = f"{_word(callee.traced.name)}_{hashlib.sha256(json.dumps(said).encode()).hexdigest()[:16]}"
-    if name not in _defined:
+    if name not in CALLS:
         from passnet_core.integrate.inductor import call_directly
 
         _define(name, callee, kinds, constants, weights)
-        operator = _defined[name] = getattr(getattr(torch.ops, SPACE), name).default
-        call_directly(operator, f'{CALLS_NAME}["{name}"]', CALLS_IMPORT)
-    return _defined[name], [each for each, kind in zip(args, kinds) if kind]
+        call_directly(_operator(name), f'{CALLS_NAME}["{name}"]', CALLS_IMPORT)
+    return _operator(name), [each for each, kind in zip(args, kinds) if kind]
+
+
+def _operator(name: str) -> Any:
+    return getattr(getattr(torch.ops, SPACE), name).default
 
 
 def _word(name: str) -> str:

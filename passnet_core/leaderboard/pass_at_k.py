@@ -39,7 +39,7 @@ def attempt_tallies(found: Iterable[Trajectory]) -> tuple[AttemptTally, ...]:
             continue
         own = counts.setdefault((opening.model, ground_of(opening), opening.spec.stage), {})
         made, solved = own.get(opening.task_id, (0, 0))
-        own[opening.task_id] = made + 1, solved + (end.accepted == end.total > 0)
+        own[opening.task_id] = made + 1, solved + end.solved
     return tuple(AttemptTally(*key, own) for key, own in counts.items())
 
 

@@ -66,7 +66,7 @@ def cards(conversations: Iterable[TrajectorySummary]) -> tuple[Card, ...]:
             model=model,
             tasks=len({task_id for task_id, _ in attempts}),
             attempts=len(attempts),
-            accepted=sum(ending.accepted == ending.total for _, ending in attempts),
+            accepted=sum(ending.solved for _, ending in attempts),
             stages=stages([ending for _, ending in attempts]),
             tokens=sum(ending.tokens for _, ending in attempts),
             cost=sum(ending.cost for _, ending in attempts),

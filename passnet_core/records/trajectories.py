@@ -237,6 +237,11 @@ class Ending:
     alternatives: tuple[Alternative, ...] = ()
     unfinished: str = ""
 
+    @property
+    def solved(self) -> bool:
+        """Whether the best bundle was accepted on every subgraph."""
+        return self.accepted == self.total > 0
+
 
 @dataclass(frozen=True)
 class Trajectory:

@@ -12,7 +12,7 @@ import shutil
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +75,7 @@ def solve(
     InfrastructureError if it cannot be written."""
     _refuse_to_mix(folder, spec, clock_version_of(scheduler.here), solver.name)
     wanted = [(task, number) for task in tasks for number in range(1, attempts + 1)]
-    left = [each for each in wanted if not _is_over(_ended(folder, each[0].id, each[1]))]
+    left = [each for each in wanted if not _is_over(_ended(_place(folder, *each)))]
     inspections, lock, down = Inspections(scheduler), threading.Lock(), threading.Event()
 
     def make(task: Task, number: int) -> None:
@@ -88,20 +88,18 @@ def solve(
             return tuple(scheduler.judge(job, lambda event: None, stopped, owner=owner) for job in jobs)
 
         bench = JudgeBench(task, spec, judge, inspections, scheduler.here)
-        opening, place = opening_of(task, solver, spec, scheduler.here, number), folder / task.id / str(number)
-        before = _begun(place, opening) if isinstance(solver, Resumable) else None
-        if before is not None:
-            opening = before.opening
-        turns = before.turns if before is not None else ()
-        with _written(place, Trajectory(opening, turns, None)) as write:
+        place = _place(folder, task, number)
+        begun, going_on = Trajectory(opening_of(task, solver, spec, scheduler.here, number), (), None), solver
+        if isinstance(solver, Resumable) and (before := _begun(place, begun.opening)) is not None:
+            begun, going_on = before, solver.resumed(before.turns)
+        with _written(place, begun) as write:
 
             def told(turn: Turn) -> None:
                 write(turn=to_json(turn))
                 on_turn(task, number, turn)
 
-            going_on = solver.resumed(turns) if turns and isinstance(solver, Resumable) else solver
             attempt = going_on.solve(task, bench, Watch(cancelled, told))
-            attempt = replace(attempt, turns=(*turns, *attempt.turns))
+            attempt = replace(attempt, turns=(*begun.turns, *attempt.turns))
             if attempt.end is End.SERVER:
                 down.set()
             if attempt.best is not None:
@@ -117,7 +115,7 @@ def solve(
                 with lock, (folder / "outcomes.jsonl").open("a", encoding="utf-8") as outcomes:
                     outcomes.writelines(map(published_line, attempt.outcomes))
             write(ending=to_json(ending))
-        on_attempt(task, Trajectory(opening, attempt.turns, ending), attempt)
+        on_attempt(task, Trajectory(begun.opening, attempt.turns, ending), attempt)
 
     with (
         contextlib.closing(inspections),
@@ -129,7 +127,7 @@ def solve(
         for future in [threads.submit(make, *each) for each in left]:
             future.result()
         unless_done.pop_all()
-    over = (_ended(folder, task.id, number) for task, number in wanted)
+    over = (_ended(_place(folder, *each)) for each in wanted)
     return tuple(each for each in over if each is not None)
 
 
@@ -147,7 +145,7 @@ def _refuse_to_mix(folder: Path, spec: EvalSpec, clock_version: int, name: str) 
                 f"{folder} holds results of the baseline {old!r}, which must not mix with those of {new!r}. Name"
                 f" another folder with --out, or repeat --baseline {old}."
             )
-        if there.model != name and _is_over(_ended(folder, path.parent.parent.name, path.parent.name)):
+        if there.model != name and _is_over(_ended(path.parent)):
             raise BadInput(
                 f"{folder} holds results of {there.model!r}, which must not mix with those of {name!r}. Name another"
                 f" folder with --out, or repeat --label {there.model}."
@@ -161,20 +159,12 @@ def _refuse_to_mix(folder: Path, spec: EvalSpec, clock_version: int, name: str) 
 
 def _is_over(found: Solved | None) -> bool:
     """Whether an attempt need not go on."""
-    return (
-        found is not None
-        and (found.ending.end is not End.FAILED or _is_solved(found.ending))
-        and not _goes_on(found.ending)
-    )
+    return found is not None and (found.ending.solved or found.ending.end not in (End.FAILED, End.SERVER))
 
 
 def _goes_on(ending: Ending) -> bool:
     """Whether an attempt waits for its model's server to work again, so that nothing of it counts yet."""
-    return ending.end is End.SERVER and not _is_solved(ending)
-
-
-def _is_solved(ending: Ending) -> bool:
-    return ending.accepted == ending.total > 0
+    return ending.end is End.SERVER and not ending.solved
 
 
 def _begun(place: Path, opening: Opening) -> Trajectory | None:
@@ -184,8 +174,8 @@ def _begun(place: Path, opening: Opening) -> Trajectory | None:
     except BadInput:
         return None
     there = found.opening
-    own = {field.name: getattr(there, field.name) for field in fields(Opening) if field.name in ("id", "started_at")}
-    return found if found.turns and there == replace(opening, **own, budget=there.budget) else None
+    alike = replace(opening, id=there.id, started_at=there.started_at, budget=there.budget)
+    return found if found.turns and there == alike else None
 
 
 @contextlib.contextmanager
@@ -228,11 +218,16 @@ def _keep_accepted(place: Path) -> None:
         shutil.rmtree(place / "best", ignore_errors=True)
 
 
-def _ended(folder: Path, task_id: str, number: int | str) -> Solved | None:
+def _place(folder: Path, task: Task, number: int) -> Path:
+    """The folder of an attempt."""
+    return folder / task.id / str(number)
+
+
+def _ended(place: Path) -> Solved | None:
     """The attempt in this folder, or None if it has not ended."""
     try:
-        found = read_trajectory(folder / task_id / str(number) / RECORD)
-        return None if found.ending is None else Solved(task_id, found.opening.attempt, found.ending)
+        found = read_trajectory(place / RECORD)
+        return None if found.ending is None else Solved(found.opening.task_id, found.opening.attempt, found.ending)
     except BadInput:
         return None
 

@@ -1,5 +1,6 @@
 """Requests to a language model and its replies, as plain data, and the interface of a model."""
 
+import json
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +18,14 @@ class Tool:
     name: str
     description: str
     parameters: dict[str, Any] = field(default_factory=dict)
+
+
+def is_object(text: str) -> bool:
+    """Whether a text is a JSON object, as the arguments of a call have to be."""
+    try:
+        return isinstance(json.loads(text), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def written(message: Message) -> dict[str, Any]:
@@ -65,6 +74,10 @@ class ChatServer:
     @property
     def place(self) -> str:
         return self.base_url or "api.openai.com"
+
+
+PATIENCE_S = 180.0
+"""How long a request is repeated before any answer has begun, as while a server loads its model."""
 
 
 class ToolProtocol(StrEnum):

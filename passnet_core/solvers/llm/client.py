@@ -13,17 +13,14 @@ from typing import Any
 import openai
 
 from passnet_core.records.trajectories import Message
-from passnet_core.solvers.llm.chat import ChatServer, ModelError, Reply, Stopped, Tool, Trouble, described
+from passnet_core.solvers.llm.chat import PATIENCE_S, ChatServer, ModelError, Reply, Stopped, Tool, Trouble, described
 from passnet_core.solvers.llm.streaming import Answer, Refusal
 from passnet_core.solvers.llm.wire import adapted, overflows, sent
 
-PATIENCE_S = 180.0
-"""How long a request is repeated before any answer has begun: on 408, 409, 429, 5xx and broken connections, as while a
-server loads its model."""
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 10.0
-"""The pauses between these: each is twice as long as the one before."""
+"""The pauses between requests that get no answer: each is twice as long as the one before."""
 PASSING = (408, 409, 429)
-"""Refusals that pass, like all from 500 on."""
+"""Refusals that pass, like all from 500 on and broken connections."""
 NO_CREDIT = "insufficient_quota"
 """The code of a refusal that does not pass."""
 MOST_CHANGES = 6
@@ -137,26 +134,24 @@ class ChatModel:
                 except openai.APIConnectionError as error:
                     problem = error
                 except openai.APIStatusError as error:
-                    words = self._words(error)
-                    too_long = overflows(error.status_code, words, error.body)
-                    other = None if too_long else adapted(asked, error.status_code, words)
+                    explained = self._explained(error, asked)
+                    too_long = explained.trouble is Trouble.TOO_LONG
+                    other = None if too_long else adapted(asked, error.status_code, self._words(error))
                     if other is not None and changes < MOST_CHANGES:
                         changes += 1
                         asked = other
                         continue
                     passes = error.status_code in PASSING or error.status_code >= 500
                     if too_long or not passes or error.code == NO_CREDIT:
-                        raise self._explained(error, asked) from error
+                        raise explained from error
                     problem = error
                 except (openai.OpenAIError, json.JSONDecodeError, Refusal) as error:
                     if type(error) is not openai.APIError:  # a plain APIError is an error sent within a stream
                         raise self._explained(error, asked) from error
                     problem = error
                 if answer.begun:
-                    if restarts == RESTARTS and problem is None:
-                        raise ModelError(Trouble.MALFORMED, f"{self._server.place} ended its answer in the middle.")
                     if restarts == RESTARTS:
-                        raise self._explained(problem, asked) from problem
+                        raise self._explained(problem, asked, begun=True) from problem
                     restarts += 1
                     await asyncio.sleep(RESTART_PAUSE_S * 2**restarts)
                     continue
@@ -172,8 +167,9 @@ class ChatModel:
                 await asyncio.sleep(wait_s)
                 pause = min(2 * pause, LONGEST_PAUSE_S)
 
-    def _explained(self, error: Exception | None, asked: dict[str, Any]) -> ModelError:
-        """Translate an error: why there is no answer, and what to do. The key is cut out of the server's words."""
+    def _explained(self, error: Exception | None, asked: dict[str, Any], *, begun: bool = False) -> ModelError:
+        """Translate an error: why there is no answer, and what to do. The key is cut out of the server's words. begun:
+        whether a part of the answer came."""
         place, name = self._server.place, self.name
         words = self._words(error)
         status = error.status_code if isinstance(error, openai.APIStatusError) else 400
@@ -182,6 +178,8 @@ class ChatModel:
             return ModelError(
                 Trouble.TOO_LONG, f"{said} Start a new conversation, or choose a model with a longer context."
             )
+        if error is None and begun:
+            return ModelError(Trouble.MALFORMED, f"{place} ended its answer in the middle.")
         if error is None and len(json.dumps(asked["messages"])) > SHORT:
             return ModelError(
                 Trouble.TOO_LONG,

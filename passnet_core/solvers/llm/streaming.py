@@ -1,13 +1,15 @@
 """A streamed answer, put together from its pieces as servers send them."""
 
-import json
 import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any
 
 from passnet_core.records.trajectories import Message, Role, ToolCall
-from passnet_core.solvers.llm.chat import Reply
+from passnet_core.solvers.llm.chat import Reply, is_object
+
+ESCAPED, MEANT = re.compile(r"\\(.)"), {"n": "\n", "t": "\t"}
+"""An escape of JSON, and what it stands for, if not for its own letter."""
 
 
 class Refusal(Exception):
@@ -22,13 +24,17 @@ class _Call:
     id: str = ""
     name: str = ""
     arguments: str = ""
+    readable: str = ""
+    """The arguments with the line breaks and quotes of code as such."""
+    _escape: str = ""
 
-    @property
-    def whole(self) -> bool:
-        try:
-            return isinstance(json.loads(self.arguments), dict)
-        except (ValueError, RecursionError):
-            return False
+    def add(self, more: str) -> None:
+        self.arguments += more
+        more = self._escape + more
+        # a backslash without what it escapes waits for the next piece
+        cut = len(more) - (len(more) - len(more.rstrip("\\"))) % 2
+        more, self._escape = more[:cut], more[cut:]
+        self.readable += ESCAPED.sub(lambda found: MEANT.get(found[1], found[1]), more)
 
 
 @dataclass
@@ -68,7 +74,7 @@ class Answer:
     @property
     def shown(self) -> str:
         """All that has arrived, for people: the text, and the calls under headings with line breaks in their code."""
-        calls = [f"### {each.name}\n{_readable(each.arguments)}" for each in self._calls]
+        calls = [f"### {each.name}\n{each.readable}" for each in self._calls]
         return "\n\n".join(filter(None, (self.text, *calls)))
 
     def _add_call(self, piece: Any) -> None:
@@ -81,12 +87,12 @@ class Answer:
             self._calls.append(call)
         call.id = call.id or piece.id or ""
         call.name = self._named(call.name, name)
-        call.arguments += more
+        call.add(more)
         self.on_text(self.shown)
 
     def _is_another(self, call: _Call, its_id: str, name: str) -> bool:
         """Whether a piece of the same index begins another call: some servers give all calls of an answer index 0."""
-        return bool(name) and (its_id != call.id if its_id and call.id else call.whole)
+        return bool(name) and (its_id != call.id if its_id and call.id else is_object(call.arguments))
 
     def _named(self, so_far: str, more: str) -> str:
         """The name with a piece more: servers send it at once, in pieces, or whole with every piece."""
@@ -110,8 +116,3 @@ class Answer:
             seconds,
             restarts,
         )
-
-
-def _readable(arguments: str) -> str:
-    """Arguments that may be cut off, with the line breaks and quotes of code as such."""
-    return re.sub(r"\\(.)", lambda found: {"n": "\n", "t": "\t"}.get(found[1], found[1]), arguments)

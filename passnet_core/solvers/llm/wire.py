@@ -1,12 +1,12 @@
 """What is sent to a server, as its chat template can take it, and what becomes of a request that it refuses."""
 
-import json
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from passnet_core.records.trajectories import Message, Role, ToolCall
-from passnet_core.solvers.llm.chat import written
+from passnet_core.solvers.llm.chat import is_object, written
 
 NOTHING = "(no answer)"
 """Stands for an answer without text and calls, which servers refuse."""
@@ -32,23 +32,16 @@ def sent(messages: Sequence[Message]) -> list[dict[str, Any]]:
         if message.role is Role.USER and forms and forms[-1]["role"] == Role.USER.value:
             forms[-1]["content"] += f"\n\n{message.text}"
             continue
-        form = written(message)
-        if message.calls:
-            form["tool_calls"] = [_call(call) for call in message.calls]
-        elif message.role is Role.MODEL and not message.text.strip():
-            form["content"] = NOTHING
-        forms.append(form)
+        if message.role is Role.MODEL and not message.calls and not message.text.strip():
+            message = replace(message, text=NOTHING)
+        forms.append(written(replace(message, calls=tuple(map(_mended, message.calls)))))
     return forms
 
 
-def _call(call: ToolCall) -> dict[str, Any]:
-    """A call whose name is a name, and whose arguments are an object: templates parse them."""
+def _mended(call: ToolCall) -> ToolCall:
+    """The call with a name that is one, and with arguments that are an object: templates parse them."""
     name = SPELLED.sub("_", call.name).strip("_")[:64] or NO_NAME
-    try:
-        arguments = call.arguments if isinstance(json.loads(call.arguments), dict) else "{}"
-    except (ValueError, RecursionError):
-        arguments = "{}"
-    return {"id": call.id, "type": "function", "function": {"name": name, "arguments": arguments}}
+    return replace(call, name=name, arguments=call.arguments if is_object(call.arguments) else "{}")
 
 
 def overflows(status: int, words: str, body: object) -> bool:

@@ -35,6 +35,15 @@ class ToolCall:
 
 
 @dataclass(frozen=True)
+class OfferedTool:
+    """A tool as a server of a model was told about it. parameters: a JSON schema of an object, as JSON text."""
+
+    name: str
+    description: str
+    parameters: str
+
+
+@dataclass(frozen=True)
 class Message:
     """One message of a conversation. calls: the tools that the model asks for. answers: the id of the tool call whose
     result this is; empty for other messages. reasoning: what a model thought before it answered, if its server says
@@ -139,7 +148,9 @@ class Turn:
     evaluated in this turn; score: the best of this turn; None: nothing was evaluated. prompt_tokens, reply_tokens: as
     the server counts them, or estimated. cost: in the currency of Price. seconds: until the answer was complete.
     prompts: the digest of the prompt files. restarts: how often the request was repeated because the connection broke.
-    """
+    offered: whether the request offered the tools of the opening; if not, the messages explain them. None in older
+    records, as is verdicts: on how many subgraphs the last check or evaluation of this turn had which verdict, or None
+    if there was none."""
 
     number: int
     said: tuple[Message, ...]
@@ -153,6 +164,8 @@ class Turn:
     seconds: float
     prompts: str
     restarts: int = 0
+    offered: bool | None = None
+    verdicts: tuple[tuple[Verdict, int], ...] | None = None
 
     @property
     def tokens(self) -> int:
@@ -167,7 +180,8 @@ class Opening:
     files. attempt: from 1. start: the digest of the bundle to improve; None: the model began from nothing.
     branched_from: the id of the conversation whose first branched_at turns this one continues; empty: none.
     recorded: who made it, and where; empty: this playground. device: the name of the device on which bundles are
-    judged; empty if it is not known. clock_version: as in Environment; 1 in older records."""
+    judged; empty if it is not known. clock_version: as in Environment; 1 in older records. tools: those that requests
+    offer; empty if the messages explain the tools, in older records, and for solvers that are no language models."""
 
     id: str
     task_id: str
@@ -187,6 +201,7 @@ class Opening:
     recorded: str = ""
     device: str = ""
     clock_version: int = 1
+    tools: tuple[OfferedTool, ...] = ()
 
     @property
     def capture(self) -> Capture:

@@ -86,6 +86,7 @@ def opening_of(
         branched_at=branched_from[1],
         device=environment.device if environment else "",
         clock_version=clock_version_of(here),
+        tools=options.tools,
     )
 
 

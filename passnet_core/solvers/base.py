@@ -17,7 +17,17 @@ from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
 from passnet_core.records import Bundle, Device, Environment, Inspection, Outcome, Subgraph, Task
-from passnet_core.records.trajectories import DEFAULT_BUDGET, FREE, Alternative, Budget, End, Price, Score, Turn
+from passnet_core.records.trajectories import (
+    DEFAULT_BUDGET,
+    FREE,
+    Alternative,
+    Budget,
+    End,
+    OfferedTool,
+    Price,
+    Score,
+    Turn,
+)
 
 
 @dataclass(frozen=True)
@@ -65,12 +75,14 @@ class Watch:
 class Options:
     """The settings of a solver, which the record of each attempt keeps. The defaults suit one without settings.
 
-    start: a bundle to repair or improve. prompts: digest of a language model's prompts; empty for other solvers."""
+    start: a bundle to repair or improve. prompts: digest of a language model's prompts; empty for other solvers.
+    tools: those that its server is offered."""
 
     budget: Budget = DEFAULT_BUDGET
     price: Price = FREE
     start: Bundle | None = None
     prompts: str = ""
+    tools: tuple[OfferedTool, ...] = ()
 
 
 @dataclass(frozen=True)

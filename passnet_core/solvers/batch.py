@@ -62,17 +62,19 @@ def solve(
     folder: Path,
     *,
     attempts: int = 1,
+    at_once: int = 0,
     cancelled: threading.Event,
     on_turn: OnTurn = lambda task, number, turn: None,
     on_attempt: OnAttempt = lambda task, trajectory, attempt: None,
 ) -> tuple[Solved, ...]:
-    """Make the attempts that the folder lacks, as many at a time as there are judges, and return all finished ones.
+    """Make the attempts that the folder lacks, and return all finished ones.
+
+    attempts: the number per task. at_once: how many are made at a time; 0: as many as there are judges.
 
     An attempt that was interrupted, or in which the model or its server failed, goes on after its last turn if the
     solver can do that, and else starts again; but one that was accepted on every subgraph is over. After a failure of
-    the model's server no further attempt begins. attempts: the number per task. Both callbacks are called from several
-    threads. Raises BadInput if the folder holds results of another baseline, clock version or solver,
-    InfrastructureError if it cannot be written."""
+    the model's server no further attempt begins. Both callbacks are called from several threads. Raises BadInput if the
+    folder holds results of another baseline, clock version or solver, InfrastructureError if it cannot be written."""
     _refuse_to_mix(folder, spec, clock_version_of(scheduler.here), solver.name)
     wanted = [(task, number) for task in tasks for number in range(1, attempts + 1)]
     left = [each for each in wanted if not _is_over(_ended(_place(folder, *each)))]
@@ -119,7 +121,7 @@ def solve(
 
     with (
         contextlib.closing(inspections),
-        ThreadPoolExecutor(scheduler.capacity().judges) as threads,
+        ThreadPoolExecutor(at_once or scheduler.capacity().judges) as threads,
         contextlib.ExitStack() as unless_done,
     ):
         # if one attempt raises, or a person interrupts, stop the others before waiting for them
@@ -174,7 +176,9 @@ def _begun(place: Path, opening: Opening) -> Trajectory | None:
     except BadInput:
         return None
     there = found.opening
-    alike = replace(opening, id=there.id, started_at=there.started_at, budget=there.budget)
+    # an older record does not say which tools were offered
+    tools = opening.tools if there.tools else ()
+    alike = replace(opening, id=there.id, started_at=there.started_at, budget=there.budget, tools=tools)
     return found if found.turns and there == alike else None
 
 

@@ -36,8 +36,9 @@ from passnet_core.settings import Settings
 from passnet_core.solvers.conversations import ConversationOrder
 from passnet_core.solvers.llm.chat import ChatServer, ToolProtocol
 from passnet_core.solvers.llm.client import ChatModel
-from passnet_core.solvers.trajectories import example
 from passnet_core.store.opening import open_store
+from passnet_core.training.chat_rows import openai_row
+from passnet_core.training.examples import example_of
 from tests.contract.model_server import ModelServer, Said, saying, serving
 from tests.contract.scripted import FINISH, a_pass, by_its_text, task, wrote
 
@@ -245,7 +246,8 @@ def test_what_a_model_thought_is_kept_and_exported(service: Service, server: Mod
     assert [turn.answer.reasoning for turn in found.turns] == ["One kernel.", ""]
     kept = service.conversations.trajectory(found.opening.id)
     assert kept == found
-    thought = [each.get("reasoning_content") for each in example(found)["messages"] if each["role"] == "assistant"]
+    messages = openai_row(example_of(found))["messages"]
+    thought = [each.get("reasoning_content") for each in messages if each["role"] == "assistant"]
     assert thought == ["One kernel.", None]
 
 
@@ -318,7 +320,6 @@ from passnet_core.execution.backends.fake import FakeBackend
 from passnet_core.solvers.conversations import ConversationOrder
 from passnet_core.solvers.llm.chat import ChatServer, ToolProtocol
 from passnet_core.solvers.llm.client import ChatModel
-from passnet_core.solvers.trajectories import example
 from passnet_core.records import *
 from passnet_core.service import open_service
 from passnet_core.settings import Settings

@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+import json
 import logging
 import socket
 import threading
@@ -16,7 +17,7 @@ from passnet_core.records.trajectories import Message, Role, ToolCall
 from passnet_core.solvers.llm import client as client_module
 from passnet_core.solvers.llm.chat import ChatServer, ModelError, Reply, Stopped, Tool, Trouble
 from passnet_core.solvers.llm.client import ChatModel
-from tests.contract.model_server import ModelServer, Said, saying, serving
+from tests.contract.model_server import ModelServer, Said, _Answer, saying, serving
 
 KEY = "sk-secret-0123456789"
 ASKED = (Message(Role.SYSTEM, "You write passes."), Message(Role.USER, "Write one."))
@@ -371,3 +372,139 @@ def test_an_answer_that_ends_in_the_middle_is_no_full_context(server: ModelServe
     with pytest.raises(ModelError, match="ended its answer in the middle") as failed:
         model(server).complete(long, (), cancelled=threading.Event())
     assert failed.value.trouble is Trouble.MALFORMED
+
+
+# --- what real servers do; tests/others/test_model_servers.py asks these themselves ---
+
+
+class _Bare(_Answer):
+    """Refuses with the text of what is said as the whole body."""
+
+    def _fail(self, said: Said) -> None:
+        self._plain(said.status, said.text.encode(), said.headers)
+
+
+@pytest.fixture
+def bare() -> Iterator[ModelServer]:
+    """A server that wraps its refusals in nothing."""
+    with serving({}) as made:
+        made.RequestHandlerClass = _Bare
+        yield made
+
+
+def detail(text: str) -> Said:
+    """A refusal as FastAPI writes it."""
+    return Said(json.dumps({"detail": text}), status=400, headers=(("Content-Type", "application/json"),))
+
+
+FAILED = Said("Internal Server Error", status=500)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        pytest.param(
+            Said("Server is pinned to 'toolmaker'; requested 'scripted'.", status=400), id="transformers serve"
+        ),
+        pytest.param(
+            Said("/chat/completions: Invalid model name passed in model=scripted. Call `/v1/models`.", status=400),
+            id="LiteLLM",
+        ),
+        pytest.param(Said("The model `scripted` does not exist", status=400, code="model_not_found"), id="llama.cpp"),
+    ],
+)
+def test_a_server_may_say_with_the_status_400_that_it_does_not_know_the_model(server: ModelServer, said: Said) -> None:
+    server.models["scripted"] = saying(said)
+    with pytest.raises(ModelError, match="has no model 'scripted'") as failed:
+        answer(model(server), tools=(CHECK,))
+    assert failed.value.trouble is Trouble.UNKNOWN_MODEL
+    assert server.counts["scripted"] == 1
+
+
+def test_a_model_without_tools_on_a_router_is_no_unknown_model(server: ModelServer) -> None:
+    server.models["scripted"] = saying(Said("No endpoints found that support tool use", status=404))
+    with pytest.raises(ModelError) as failed:
+        answer(model(server), tools=(CHECK,))
+    assert failed.value.trouble is Trouble.NO_TOOLS
+
+
+def test_the_words_of_a_refusal_are_shown_in_whatever_form_they_come(bare: ModelServer) -> None:
+    bare.models["scripted"] = saying(detail("Server is pinned to 'other'; requested 'scripted'."))
+    with pytest.raises(ModelError, match=r"has no model 'scripted': Server is pinned to 'other'"):
+        answer(model(bare))
+    bare.models["scripted"] = saying(Said("overloaded", status=503))
+    with pytest.raises(ModelError, match=r"failed, even after retries: overloaded\. Try later"):
+        answer(model(bare, patience_s=0.01))
+
+
+@pytest.mark.parametrize(
+    "failed",
+    [
+        pytest.param(FAILED, id="an error without a reason"),
+        pytest.param(Said(raw=b"", headers=(EVENTS,)), id="an answer with nothing"),
+    ],
+)
+def test_a_chat_template_without_a_system_is_found_out_if_the_server_does_not_say_so(
+    bare: ModelServer, failed: Said
+) -> None:
+    bare.models["scripted"] = lambda request, before: (
+        failed if request["messages"][0]["role"] == "system" else Said("As you like.")
+    )
+    assert answer(model(bare)).message.text == "As you like."
+    assert bare.asked[-1][1]["messages"] == [{"role": "user", "content": "You write passes.\n\nWrite one."}]
+
+
+def test_a_server_that_fails_once_without_a_reason_gets_the_same_request_again(bare: ModelServer) -> None:
+    bare.models["scripted"] = saying(FAILED, Said("Here."))
+    assert answer(model(bare)).message.text == "Here."
+    assert bare.asked[0] == bare.asked[1]
+    bare.models["scripted"] = saying(FAILED)
+    with pytest.raises(ModelError, match="without a reason") as failed:
+        answer(model(bare, patience_s=0.01))
+    assert failed.value.trouble is Trouble.DOWN
+
+
+BEGUN = b'data: {"choices": [{"index": 0, "delta": {"role": "assistant"}}]}\n\n'
+
+
+@pytest.mark.parametrize(
+    ("event", "trouble", "words", "asked"),
+    [
+        pytest.param(
+            b'data: {"error": "json parser could not parse region as JSON.\nContent: \'{oh\'"}\n\n',
+            Trouble.NO_TOOLS,
+            "cannot read the tool calls that scripted writes",
+            4,
+            id="a garbled call, transformers serve",
+        ),
+        pytest.param(
+            b'data: {"error": {"message": "Failed to parse input at pos 12", "code": 500}}\n\n',
+            Trouble.NO_TOOLS,
+            "cannot read the tool calls that scripted writes",
+            4,
+            id="a garbled call, llama.cpp",
+        ),
+        pytest.param(
+            b'data: {"error": "out of\nmemory"}\n\n',
+            Trouble.MALFORMED,
+            "ended its answer in the middle",
+            4,
+            id="no JSON",
+        ),
+        pytest.param(
+            b'data: {"error": {"message": "Requested tokens (3000) exceed context window of 2048"}}\n\n',
+            Trouble.TOO_LONG,
+            "too long for scripted",
+            1,
+            id="a full context",
+        ),
+    ],
+)
+def test_an_error_within_an_answer_says_whose_fault_it_is(
+    server: ModelServer, event: bytes, trouble: Trouble, words: str, asked: int
+) -> None:
+    server.models["scripted"] = saying(Said(raw=BEGUN + event, headers=(EVENTS,)))
+    with pytest.raises(ModelError, match=words) as failed:
+        answer(model(server), tools=(CHECK,))
+    assert failed.value.trouble is trouble
+    assert server.counts["scripted"] == asked

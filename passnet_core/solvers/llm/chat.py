@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any, Protocol
 
 from passnet_core.errors import PlaygroundError
-from passnet_core.records.trajectories import Message, Role
+from passnet_core.records.trajectories import Message, OfferedTool, Role
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,11 @@ def described(tool: Tool) -> dict[str, Any]:
         "type": "function",
         "function": {"name": tool.name, "description": tool.description, "parameters": tool.parameters},
     }
+
+
+def offered(tool: Tool) -> OfferedTool:
+    """The tool as a record keeps it."""
+    return OfferedTool(tool.name, tool.description, json.dumps(tool.parameters))
 
 
 @dataclass(frozen=True)

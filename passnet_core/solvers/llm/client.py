@@ -15,7 +15,16 @@ import openai
 from passnet_core.records.trajectories import Message
 from passnet_core.solvers.llm.chat import PATIENCE_S, ChatServer, ModelError, Reply, Stopped, Tool, Trouble, described
 from passnet_core.solvers.llm.streaming import Answer, Refusal
-from passnet_core.solvers.llm.wire import adapted, overflows, sent
+from passnet_core.solvers.llm.wire import (
+    WORDLESS,
+    adapted,
+    is_unknown,
+    overflows,
+    sent,
+    told,
+    unreadable,
+    without_system,
+)
 
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 10.0
 """The pauses between requests that get no answer: each is twice as long as the one before."""
@@ -136,7 +145,8 @@ class ChatModel:
                 except openai.APIStatusError as error:
                     explained = self._explained(error, asked)
                     too_long = explained.trouble is Trouble.TOO_LONG
-                    other = None if too_long else adapted(asked, error.status_code, self._words(error))
+                    again = patient_until is not None
+                    other = None if too_long else adapted(asked, error.status_code, self._words(error), again=again)
                     if other is not None and changes < MOST_CHANGES:
                         changes += 1
                         asked = other
@@ -146,14 +156,23 @@ class ChatModel:
                         raise explained from error
                     problem = error
                 except (openai.OpenAIError, json.JSONDecodeError, Refusal) as error:
-                    if type(error) is not openai.APIError:  # a plain APIError is an error sent within a stream
-                        raise self._explained(error, asked) from error
+                    explained = self._explained(error, asked)
+                    # a plain APIError is an error sent within a stream, and so may be what is no JSON there
+                    within = type(error) is openai.APIError or (
+                        answer.begun and isinstance(error, json.JSONDecodeError)
+                    )
+                    if not within or explained.trouble is Trouble.TOO_LONG:
+                        raise explained from error
                     problem = error
                 if answer.begun:
                     if restarts == RESTARTS:
                         raise self._explained(problem, asked, begun=True) from problem
                     restarts += 1
                     await asyncio.sleep(RESTART_PAUSE_S * 2**restarts)
+                    continue
+                if problem is None and (folded := without_system(asked["messages"])):
+                    # llama.cpp's Python server answers with nothing where a chat template knows no system
+                    asked = {**asked, "messages": folded}
                     continue
                 now = time.monotonic()
                 is_first = patient_until is None
@@ -178,7 +197,9 @@ class ChatModel:
             return ModelError(
                 Trouble.TOO_LONG, f"{said} Start a new conversation, or choose a model with a longer context."
             )
-        if error is None and begun:
+        if begun and unreadable(words):
+            return ModelError(Trouble.NO_TOOLS, f"{place} cannot read the tool calls that {name} writes: {words}")
+        if begun and (error is None or isinstance(error, json.JSONDecodeError)):
             return ModelError(Trouble.MALFORMED, f"{place} ended its answer in the middle.")
         if error is None and len(json.dumps(asked["messages"])) > SHORT:
             return ModelError(
@@ -202,8 +223,12 @@ class ChatModel:
             case openai.RateLimitError():
                 waited = f"{place} accepts no more requests now, even after waiting: {words}"
                 return ModelError(Trouble.BUSY, f"{waited} Try later, or make fewer attempts at once.")
+            case openai.InternalServerError() if words == WORDLESS:
+                return ModelError(Trouble.DOWN, f"{place} failed, even after retries, without a reason. See its log.")
             case openai.InternalServerError():
                 return ModelError(Trouble.DOWN, f"{place} failed, even after retries: {words} Try later.")
+            case openai.APIStatusError() if is_unknown(status, words, error.code):
+                return ModelError(Trouble.UNKNOWN_MODEL, f"{place} has no model {name!r}: {words}")
             case openai.APIStatusError() if "tools" in asked and _says(words, "tool", "function call"):
                 return ModelError(Trouble.NO_TOOLS, f"{name} at {place} does not support tool calls: {words}")
             case openai.NotFoundError():
@@ -218,9 +243,8 @@ class ChatModel:
 
     def _words(self, error: Exception | None) -> str:
         """The server's own message, shortened to a sentence."""
-        body = getattr(error, "body", None)
-        told = body.get("message") if isinstance(body, dict) else None
-        words = " ".join(str(told or error or "no reason given").split())[:300]
+        said = error.doc if isinstance(error, json.JSONDecodeError) else told(getattr(error, "body", None))
+        words = " ".join(str(said or error or "no reason given").split())[:300]
         # a shorter one is no secret, and would be found within words
         if len(self._server.key) >= SHORTEST_KEY:
             words = words.replace(self._server.key, "…")

@@ -5,11 +5,12 @@ The best evaluated bundle is the result. Every turn is reported as it ends, so t
 import math
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from passnet_core.errors import BadInput
-from passnet_core.records import Bundle, Outcome, Task
+from passnet_core.records import Bundle, Outcome, Task, Verdict
 from passnet_core.records.trajectories import (
     DEFAULT_BUDGET,
     FREE,
@@ -19,14 +20,13 @@ from passnet_core.records.trajectories import (
     Price,
     Role,
     Score,
-    ToolCall,
     Turn,
 )
 from passnet_core.settings import ASSETS
 from passnet_core.solvers.base import Attempt, Bench, Options, Surroundings, Watch
-from passnet_core.solvers.llm.chat import Model, ModelError, Reply, Stopped, ToolProtocol, Trouble
-from passnet_core.solvers.llm.prompting import digest, first_of_sources, how_to_call, opening
-from passnet_core.solvers.llm.tools import TOOLS, Done, Workplace, calls_in
+from passnet_core.solvers.llm.chat import Model, ModelError, Reply, Stopped, ToolProtocol, Trouble, offered
+from passnet_core.solvers.llm.prompting import digest, first_of_sources, how_to_call
+from passnet_core.solvers.llm.tools import NUDGE, TOOLS, Done, Workplace, calls_in, told_results
 
 GUIDE = ASSETS / "help"
 PAGES = ("contract", "verdicts", "judge", "limits", "glossary")
@@ -35,7 +35,6 @@ INSPECT_WITHIN_S = 5.0
 
 MOST_NUDGES = 2
 """How many answers in a row may lack a tool call; one more ends the conversation."""
-NUDGE = "Call a tool to continue, or call finish."
 ENDS = {Trouble.TOO_LONG: End.CONTEXT, Trouble.REFUSED: End.FAILED, Trouble.NO_TOOLS: End.FAILED}
 """How a conversation ends that gets no answer; otherwise the server is to blame."""
 CUT_OFF = "Your answer was cut off at its length limit, and none of its calls was executed. Write less at once."
@@ -64,7 +63,8 @@ class LanguageModel:
 
     @property
     def options(self) -> Options:
-        return Options(self.budget, self.price, self.start, digest())
+        tools = () if self.protocol is ToolProtocol.TEXT else tuple(map(offered, TOOLS))
+        return Options(self.budget, self.price, self.start, digest(), tools)
 
     def resumed(self, turns: Sequence[Turn]) -> "LanguageModel":
         """See Resumable."""
@@ -73,7 +73,7 @@ class LanguageModel:
     def solve(self, task: Task, bench: Bench, watch: Watch) -> Attempt:
         workplace = Workplace(bench, guide(), self.name)
         if self.start is not None:
-            workplace.take(self.start)
+            workplace.files.take(self.start)
         # a continued conversation has its first messages already
         wait_s = 0.0 if self.history else INSPECT_WITHIN_S
         surroundings = bench.surroundings(first_of_sources(task.subgraphs), wait_s, watch.cancelled)
@@ -152,12 +152,7 @@ class _Conversation:
         return not self.in_text and self.solver.protocol is ToolProtocol.AUTO and not _called(self.turns)
 
     def _open(self) -> None:
-        pages = [name for name in self.workplace.guide if name != "contract"]
-        contract = self.workplace.guide.get("contract", "")
-        self.messages = list(opening(self.task, self.surroundings, contract, pages, TOOLS if self.in_text else ()))
-        if self.workplace.files:
-            shown = "\n\n".join(f"{name}:\n```python\n{code}\n```" for name, code in self.workplace.files.items())
-            self.messages.append(Message(Role.USER, f"There is a bundle already. Repair or improve it.\n\n{shown}"))
+        self.messages = list(self.workplace.opening(self.task, self.surroundings, in_text=self.in_text))
 
     def _resumed(self, history: Sequence[Turn]) -> tuple[Message, ...]:
         """Restore the state after these turns, and return the messages that the model has not answered yet."""
@@ -173,7 +168,8 @@ class _Conversation:
         last = history[-1]
         calls = calls_in(last.answer.text) if self.in_text else last.answer.calls
         told = any(turn.results for turn in history) or len(history) > 1
-        said = self._answers(calls, last.results, how_to_call(TOOLS) if self.in_text and not told else NUDGE)
+        nudge = how_to_call(TOOLS) if self.in_text and not told else NUDGE
+        said = told_results(calls, last.results, in_text=self.in_text, nudge=nudge)
         self.messages += said
         return said
 
@@ -211,9 +207,12 @@ class _Conversation:
         self.messages.append(reply.message)
         calls = calls_in(reply.message.text) if self.in_text else reply.message.calls
         cut_off = reply.finish == "length"
+        judged_before = self.workplace.last
         done = [Done(CUT_OFF) if cut_off else self.workplace.do(call, self.ended) for call in calls]
         scores = [self._scored(*each.evaluated) for each in done if each.evaluated is not None]
-        said = self._answers(calls, [each.text for each in done], CUT_OFF if cut_off else NUDGE)
+        said = told_results(
+            calls, [each.text for each in done], in_text=self.in_text, nudge=CUT_OFF if cut_off else NUDGE
+        )
         prompt_tokens = _estimated(self.messages[:-1]) if reply.prompt_tokens is None else reply.prompt_tokens
         reply_tokens = _estimated([reply.message]) if reply.reply_tokens is None else reply.reply_tokens
         turn = Turn(
@@ -229,15 +228,10 @@ class _Conversation:
             seconds=round(reply.seconds, 3),
             prompts=digest(),
             restarts=reply.restarts,
+            offered=not self.in_text,
+            verdicts=None if self.workplace.last is judged_before else _verdicts(self.workplace.last.values()),
         )
         return turn, said, any(each.finished for each in done)
-
-    def _answers(self, calls: Sequence[ToolCall], results: Sequence[str], nudge: str) -> tuple[Message, ...]:
-        """The messages with the results of the model's calls, or the nudge if it made none."""
-        if self.in_text or not calls:
-            words = "\n\n".join(f"{call.name}: {text}" for call, text in zip(calls, results, strict=True))
-            return (Message(Role.USER, words or nudge),)
-        return tuple(Message(Role.TOOL, text, answers=call.id) for call, text in zip(calls, results, strict=True))
 
     def _scored(self, bundle: Bundle, outcomes: tuple[Outcome, ...]) -> Score:
         """Score an evaluated bundle, and remember it if it was judged completely and is better than all before."""
@@ -251,6 +245,11 @@ class _Conversation:
         found, bundle, outcomes = self.best or (None, None, ())
         own = tuple(self.turns[self.before :])
         return Attempt(end, own, bundle, found, outcomes, reason, unfinished=self.writing)
+
+
+def _verdicts(outcomes: Iterable[Outcome]) -> tuple[tuple[Verdict, int], ...]:
+    """On how many subgraphs the judge gave which verdict."""
+    return tuple(Counter(outcome.verdict for outcome in outcomes).items())
 
 
 def _called(turns: Sequence[Turn]) -> bool:

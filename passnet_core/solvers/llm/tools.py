@@ -1,24 +1,27 @@
 """The tools with which a language model writes a bundle, called by tool calls or in plain text."""
 
+import contextlib
 import json
 import re
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from passnet_core.errors import PlaygroundError
-from passnet_core.records import Bundle, Outcome, PassFile
-from passnet_core.records.trajectories import ToolCall
-from passnet_core.solvers.base import Bench
+from passnet_core.records import Bundle, Outcome, Task
+from passnet_core.records.trajectories import Message, Role, ToolCall
+from passnet_core.solvers.base import Bench, Surroundings
 from passnet_core.solvers.llm.chat import Tool
 from passnet_core.solvers.llm.feedback import explained, inductor_code, summary
+from passnet_core.solvers.llm.files import BundleFiles, ToolProblem
+from passnet_core.solvers.llm.prompting import opening
 
-FILE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\.py")
-IS_PASS = re.compile(r"^def pattern\s*\(", re.MULTILINE)
-MOST_FILES, LARGEST_FILE = 16, 100_000
-"""How many files a bundle may have, and how many characters a file."""
 LONGEST_PROBLEM = 500
+NOT_DONE = "Not done: "
+"""How the result of a call begins that cannot be executed."""
+NUDGE = "Call a tool to continue, or call finish."
+"""What a model is told that calls none."""
 
 _NAME = {"type": "string", "description": "a file name, such as fused_gelu.py"}
 
@@ -71,47 +74,41 @@ class Done:
     evaluated: tuple[Bundle, tuple[Outcome, ...]] | None = None
 
 
-class ToolProblem(Exception):
-    """A tool call cannot be executed. The message tells the model why."""
-
-
 @dataclass
 class Workplace:
-    """The files on which a model works. guide: pages by name. last: outcomes of the last check or evaluation, by id."""
+    """Where a model works. guide: pages by name. author: of its bundle. files: what it has written. last: outcomes of
+    the last check or evaluation, by id."""
 
     bench: Bench
     guide: Mapping[str, str]
     author: str
-    files: dict[str, str] = field(default_factory=dict)
+    files: BundleFiles = field(default_factory=BundleFiles)
     last: dict[str, Outcome] = field(default_factory=dict)
 
-    def take(self, bundle: Bundle) -> None:
-        """Start from the files of a person's bundle."""
-        self.files = {file.name: file.code for file in bundle.files}
-
-    def bundle(self) -> Bundle:
-        """The bundle that the files make up. Raises ToolProblem if there is no pass yet."""
-        passes = [PassFile(name, code) for name, code in self.files.items() if IS_PASS.search(code)]
-        helpers = [PassFile(name, code) for name, code in self.files.items() if not IS_PASS.search(code)]
-        if not passes:
-            raise ToolProblem("There is no pass yet: no file defines pattern(). Write one with write_file.")
-        return Bundle(tuple(passes), tuple(helpers), self.author)
+    def opening(self, task: Task, surroundings: Surroundings, *, in_text: bool) -> tuple[Message, ...]:
+        """The first messages of a conversation here: they show the files that there are already.
+        in_text: whether the model has to call tools in plain text."""
+        pages = [name for name in self.guide if name != "contract"]
+        first = opening(task, surroundings, self.guide.get("contract", ""), pages, TOOLS if in_text else ())
+        if not self.files.codes:
+            return first
+        shown = "\n\n".join(f"{name}:\n```python\n{code}\n```" for name, code in self.files.codes.items())
+        return (*first, Message(Role.USER, f"There is a bundle already. Repair or improve it.\n\n{shown}"))
 
     def do(self, call: ToolCall, cancelled: threading.Event) -> Done:
         """Execute a tool call. The result says so if it cannot be executed."""
         doing: dict[str, Callable[..., Done]] = {
-            "write_file": self._write,
-            "patch_file": self._patch,
-            "delete_file": self._delete,
             "explain": self._explain,
             "read_guide": self._read,
         }
         try:
             arguments = _arguments(call)
+            if call.name in self.files.changes:
+                return Done(self.files.changes[call.name](**arguments))
             if call.name == "check":
-                return self._judged(self.bench.check(self.bundle(), cancelled))
+                return self._judged(self.bench.check(self.files.bundle(self.author), cancelled))
             if call.name == "evaluate":
-                bundle = self.bundle()
+                bundle = self.files.bundle(self.author)
                 outcomes = self.bench.evaluate(bundle, cancelled)
                 return Done(self._judged(outcomes).text, evaluated=(bundle, outcomes))
             if call.name == "inductor_code":
@@ -120,42 +117,16 @@ class Workplace:
                 return Done("The conversation has ended.", finished=True)
             return doing[call.name](**arguments)
         except ToolProblem as problem:
-            return Done(f"Not done: {problem}")
+            return Done(f"{NOT_DONE}{problem}")
 
     def redo(self, call: ToolCall) -> None:
         """Repeat what a call did to the files, and nothing else."""
-        if call.name in ("write_file", "patch_file", "delete_file"):
+        if call.name in self.files.changes:
             self.do(call, threading.Event())
 
     def _judged(self, outcomes: Sequence[Outcome]) -> Done:
         self.last = {outcome.subgraph_id: outcome for outcome in outcomes}
         return Done(summary(outcomes))
-
-    def _write(self, name: str, code: str) -> Done:
-        if not FILE_NAME.fullmatch(name):
-            raise ToolProblem(f"{name[:80]!r} is not a valid file name. Use letters, digits and _, then .py.")
-        if len(code) > LARGEST_FILE:
-            raise ToolProblem(f"A file may have at most {LARGEST_FILE} characters; this one has {len(code)}.")
-        if code.encode(errors="replace").decode() != code:
-            raise ToolProblem(f"The code of {name} contains characters that are not valid Unicode.")
-        if name not in self.files and len(self.files) >= MOST_FILES:
-            raise ToolProblem(f"A bundle may have at most {MOST_FILES} files. Delete one first.")
-        self.files[name] = code
-        kind = "a pass" if IS_PASS.search(code) else "a helper, since it defines no pattern()"
-        return Done(f"Wrote {name}: {kind}.")
-
-    def _patch(self, name: str, old: str, new: str) -> Done:
-        code = self._file(name)
-        count = code.count(old) if old else 0
-        if count != 1:
-            raise ToolProblem(f"The passage to replace occurs {count} times in {name}; it must occur exactly once.")
-        self.files[name] = code.replace(old, new)
-        return Done(f"Changed {name}.")
-
-    def _delete(self, name: str) -> Done:
-        self._file(name)
-        del self.files[name]
-        return Done(f"Deleted {name}.")
 
     def _explain(self, subgraph: str) -> Done:
         if subgraph not in self.last:
@@ -175,11 +146,6 @@ class Workplace:
             raise ToolProblem(f"The guide has no page {page[:80]!r}. It has: {', '.join(self.guide)}.")
         return Done(self.guide[page])
 
-    def _file(self, name: str) -> str:
-        if name not in self.files:
-            raise ToolProblem(f"There is no file {name[:80]!r}. There are: {', '.join(self.files) or 'none'}.")
-        return self.files[name]
-
 
 def _arguments(call: ToolCall) -> dict[str, str]:
     """The arguments of a call. Raises ToolProblem if the tool does not take them."""
@@ -197,6 +163,16 @@ def _arguments(call: ToolCall) -> dict[str, str]:
     if wrong := [name for name, value in given.items() if not isinstance(value, str)]:
         raise ToolProblem(f"The arguments {', '.join(wrong)} of {call.name} must be strings.")
     return given
+
+
+def told_results(
+    calls: Sequence[ToolCall], results: Sequence[str], *, in_text: bool, nudge: str = NUDGE
+) -> tuple[Message, ...]:
+    """The messages with the results of a model's calls, or the nudge if it made none."""
+    if in_text or not calls:
+        words = "\n\n".join(f"{call.name}: {text}" for call, text in zip(calls, results, strict=True))
+        return (Message(Role.USER, words or nudge),)
+    return tuple(Message(Role.TOOL, text, answers=call.id) for call, text in zip(calls, results, strict=True))
 
 
 # --- plain text, for models that do not support tool calls ---
@@ -222,3 +198,18 @@ def calls_in(text: str) -> tuple[ToolCall, ...]:
         arguments = dict(zip(known[heading[1]], given, strict=False))
         calls.append(ToolCall(f"text_{number}", heading[1], json.dumps(arguments)))
     return tuple(calls)
+
+
+def written_in(text: str) -> BundleFiles:
+    """The files that the calls in plain text leave behind; those that cannot be executed do nothing."""
+    return written_by(calls_in(text))
+
+
+def written_by(calls: Iterable[ToolCall]) -> BundleFiles:
+    """The files that calls leave behind; those that cannot be executed do nothing."""
+    files = BundleFiles()
+    for call in calls:
+        if call.name in files.changes:
+            with contextlib.suppress(ToolProblem):
+                files.changes[call.name](**_arguments(call))
+    return files

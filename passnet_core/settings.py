@@ -29,6 +29,7 @@ def rules_file(data: Path = BUNDLED_DATA) -> Path:
     return data / "solved" / "rules.jsonl.xz"
 
 
+SHORTEST_TOKEN = 16
 YES_OR_NO = {"yes": True, "no": False}
 
 
@@ -61,7 +62,8 @@ class Settings:
     """home: folder of the store, drafts and scratch files. data: bundled data. python: the judge's interpreter.
 
     spares: warm spares of each judge, None: by the machine. own_models: whether visitors may have code of their own
-    run to make a model; None: if only this machine can reach the app."""
+    run to make a model; None: if only this machine can reach the app. judge_tokens: of those who may call the judge's
+    service, by their names; never shown."""
 
     home: Path
     data: Path
@@ -70,6 +72,7 @@ class Settings:
     spares: int | None = None
     models: ModelSettings = ModelSettings()
     own_models: bool | None = None
+    judge_tokens: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @property
     def rules_file(self) -> Path:
@@ -96,7 +99,22 @@ def read_settings(environ: Mapping[str, str] | None = None) -> Settings:
             _prices(values.get("PASSNET_PRICES", "")),
         ),
         own_models=_yes_or_no(values, "PASSNET_OWN_MODELS"),
+        judge_tokens=_tokens(values.get("PASSNET_JUDGE_TOKENS", "")),
     )
+
+
+def _tokens(text: str) -> dict[str, str]:
+    """Parse "alice=TOKEN, bob=TOKEN". The messages repeat no token."""
+    found: dict[str, str] = {}
+    for number, each in enumerate(filter(None, map(str.strip, text.split(","))), 1):
+        name, _, token = map(str.strip, each.partition("="))
+        if not name or len(token) < SHORTEST_TOKEN or not token.isascii() or name in found or token in found.values():
+            raise BadInput(
+                f"Entry {number} of PASSNET_JUDGE_TOKENS is not usable. Write NAME=TOKEN, with a name and a token that"
+                f" no other entry has, at least {SHORTEST_TOKEN} ASCII characters long, and commas between entries."
+            )
+        found[name] = token
+    return found
 
 
 def _prices(text: str) -> dict[str, tuple[float, float]]:

@@ -28,61 +28,75 @@ T = TypeVar("T")
 TURN_S = 15.0
 """How many seconds an owner keeps a judge while others wait: switching to another bundle costs a judge seconds."""
 LOOK_EVERY_S = 0.1
+CANCELLED_BEFORE = "Cancelled before it started."
 NOBODY = ""
 """The owner of work that is done for no particular person."""
 
 
 @dataclass(frozen=True, eq=False)
 class Work:
-    """One piece of work. owner: who takes turns with other owners. group: the run that it belongs to, if any."""
+    """One piece of work. owner: who takes turns with other owners. group: the run that it belongs to, if any.
+    priority: what has a higher one goes first, whoever waits."""
 
     owner: str
     group: str | None
     do: Callable[[], None]
+    priority: int = 0
 
 
 class FairQueue:
-    """First come, first served within an owner; owners take turns. Not safe to share between threads."""
+    """The highest priority first; among equals, owners take turns, and each is served in the order of asking. Not safe
+    to share between threads."""
 
     def __init__(self) -> None:
-        self._waiting: OrderedDict[str, deque[Work]] = OrderedDict()
+        self._levels: dict[int, OrderedDict[str, deque[Work]]] = {}
+        """The waiting work of each owner by priority; none of the parts is empty."""
 
     def __len__(self) -> int:
-        return sum(map(len, self._waiting.values()))
+        return sum(len(waiting) for level in self._levels.values() for waiting in level.values())
 
     def put(self, work: Work) -> None:
-        self._waiting.setdefault(work.owner, deque()).append(work)
+        self._levels.setdefault(work.priority, OrderedDict()).setdefault(work.owner, deque()).append(work)
 
     def take(self, last: str | None = None, *, goes_on: bool = False) -> Work:
         """Take the next piece. last: the previous owner, who continues or lets others go first. Raises IndexError."""
-        if not self._waiting:
+        if not self._levels:
             raise IndexError("nothing is waiting")
-        if last is not None and last in self._waiting:
-            self._waiting.move_to_end(last, last=not goes_on)
-        owner = next(iter(self._waiting))
-        work = self._waiting[owner].popleft()
-        self._waiting.move_to_end(owner)
-        if not self._waiting[owner]:
-            del self._waiting[owner]
+        level = self._levels[max(self._levels)]
+        if last is not None and last in level:
+            level.move_to_end(last, last=not goes_on)
+        owner = next(iter(level))
+        work = level[owner].popleft()
+        level.move_to_end(owner)
+        self._tidy(work)
         return work
 
     def remove(self, work: Work) -> bool:
         """Remove a piece of work, and tell whether it was still waiting."""
-        waiting = self._waiting.get(work.owner, deque())
+        level = self._levels.get(work.priority, OrderedDict())
+        waiting = level.get(work.owner, deque())
         if work not in waiting:
             return False
         waiting.remove(work)
-        if not waiting:
-            del self._waiting[work.owner]
+        self._tidy(work)
         return True
 
     def in_order(self) -> Iterator[Work]:
         """The order in which the work would be taken if each turn were one piece."""
-        left = [deque(each) for each in self._waiting.values()]
-        while left:
-            for each in left:
-                yield each.popleft()
-            left = [each for each in left if each]
+        for priority in sorted(self._levels, reverse=True):
+            left = [deque(each) for each in self._levels[priority].values()]
+            while left:
+                for each in left:
+                    yield each.popleft()
+                left = [each for each in left if each]
+
+    def _tidy(self, work: Work) -> None:
+        """Remove the parts that this work, which was taken, has left empty."""
+        level = self._levels[work.priority]
+        if not level[work.owner]:
+            del level[work.owner]
+        if not level:
+            del self._levels[work.priority]
 
 
 @dataclass
@@ -134,7 +148,9 @@ class Scheduler:
             self._line(light).queue.put(work)
             self._changed.notify_all()
 
-    def judge(self, job: Job, listen: Listen, cancelled: threading.Event, *, owner: str = NOBODY) -> Outcome:
+    def judge(
+        self, job: Job, listen: Listen, cancelled: threading.Event, *, owner: str = NOBODY, priority: int = 0
+    ) -> Outcome:
         """Wait for the job's turn, and return its one outcome; CANCELLED soon after the event is set."""
         if self._busy(is_light(job)):
             listen(JobEvent(Phase.QUEUED, "Waiting for other jobs."))
@@ -143,8 +159,24 @@ class Scheduler:
             lambda: self.run_now(job, listen, cancelled),
             cancelled,
             light=is_light(job),
-            otherwise=lambda: outcome_without_judge(job, Verdict.CANCELLED, "Cancelled before it started."),
+            otherwise=lambda: outcome_without_judge(job, Verdict.CANCELLED, CANCELLED_BEFORE),
+            priority=priority,
         )
+
+    def queue(
+        self, job: Job, listen: Listen, cancelled: threading.Event, *, owner: str = NOBODY, priority: int = 0
+    ) -> "Future[Outcome]":
+        """Queue a job, and return its one outcome to come; CANCELLED if the event is set before its turn comes."""
+        outcome: Future[Outcome] = Future()
+
+        def settle() -> None:
+            if cancelled.is_set():
+                outcome.set_result(outcome_without_judge(job, Verdict.CANCELLED, CANCELLED_BEFORE))
+            else:
+                outcome.set_result(self.run_now(job, listen, cancelled))
+
+        self.put(Work(owner, None, settle, priority), light=is_light(job))
+        return outcome
 
     def run_now(self, job: Job, listen: Listen, cancelled: threading.Event) -> Outcome:
         """Run a job whose turn has come. A backend that raises gives an infrastructure error as the outcome."""
@@ -174,6 +206,11 @@ class Scheduler:
         """The number of groups ahead of this one; None if its turn has come."""
         with self._changed:
             return next((found for line in self._lines if (found := line.ahead_of(group)) is not None), None)
+
+    def load(self) -> int:
+        """The number of pieces of work that wait or are under way."""
+        with self._changed:
+            return sum(len(line.queue) + len(line.under_way) for line in self._lines)
 
     def close(self) -> None:
         """Close the backend, and return once all queued work has ended; queued jobs end as cancelled."""
@@ -234,6 +271,7 @@ class Scheduler:
         *,
         light: bool,
         otherwise: Callable[[], T],
+        priority: int = 0,
     ) -> T:
         """The result of do() when its turn has come, or of otherwise() if it is cancelled before that."""
         answer: Future[T] = Future()
@@ -244,7 +282,7 @@ class Scheduler:
             except BaseException as error:  # raised where somebody waits for it, an interrupt too
                 answer.set_exception(error)
 
-        work = Work(owner, None, settle)
+        work = Work(owner, None, settle, priority)
         self.put(work, light=light)
         while not wait([answer], LOOK_EVERY_S).done:
             if cancelled.is_set():

@@ -13,11 +13,13 @@ PROJECT = Path(__file__).resolve().parents[2]
 EXTRAS: dict[str, list[str]] = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"][
     "optional-dependencies"
 ]
+ORDER = ("judge", "llm", "app", "server")
+"""What two extras install is named by the later one."""
 IMPORTED_AS = {"vl-convert-python": "vl_convert"}
 
 
 def test_every_package_of_an_extra_is_known() -> None:
-    of = {IMPORTED_AS.get(name, name): extra for extra in ("judge", "llm", "app") for name in names_in(EXTRAS[extra])}
+    of = {IMPORTED_AS.get(name, name): extra for extra in ORDER for name in names_in(EXTRAS[extra])}
     assert of == EXTRA_OF
 
 

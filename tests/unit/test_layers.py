@@ -27,10 +27,15 @@ ALLOWED: dict[str, set[str]] = {
     "leaderboard": {"leaderboard", "corpus", "store", *NOUNS, *PURE},
     "lessons": {"lessons", "advice", "corpus", "store", "settings", *NOUNS, *PURE},
     "solvers": {"solvers", "leaderboard", *NOUNS, *PURE, *EDGES},
+    "training": {"training", "solvers", "settings", "corpus", "execution", *NOUNS, *PURE},
     "whole_models": {"whole_models", "fx", "integrate", "solvers", *NOUNS, *PURE, *EDGES},
     "service": {"solvers", "leaderboard", "lessons", "whole_models", *NOUNS, *PURE, *EDGES},
     "reports": {"reports", "service", *NOUNS, *PURE, *EDGES},
-    "cli": {"cli", "service", "reports", "solvers", "leaderboard", "lessons", "whole_models", *NOUNS, *PURE, *EDGES},
+    "server": {"server", "service", "solvers", "training", *NOUNS, *PURE, *EDGES},
+    "cli": {
+        *("cli", "service", "reports", "server", "solvers", "leaderboard", "lessons", "training", "whole_models"),
+        *(*NOUNS, *PURE, *EDGES),
+    },
     "__main__": {"cli"},
     "__init__": set(),
 }
@@ -59,6 +64,15 @@ ONLY_IN = {
     "streamlit": (),
     "ray": (),
     "openai": ("solvers/llm/client.py",),
+    "fastapi": ("server",),
+    "starlette": ("server",),
+    "uvicorn": ("server",),
+    "prometheus_client": ("server",),
+    "openenv": ("training/environments/passnet_openenv.py",),
+    "verifiers": ("training/environments/passnet_verifiers.py",),
+    "datasets": (),
+    "trl": (),
+    "verl": (),
 }
 
 

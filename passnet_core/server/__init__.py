@@ -1,0 +1,1 @@
+"""Programs that others call over HTTP: the judge as a service."""

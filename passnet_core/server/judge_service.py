@@ -1,0 +1,351 @@
+"""The judge as a service over HTTP: evaluations with rewards for those who train models, and conversations as
+environments. The OpenAPI document is served at /openapi.json.
+
+Every refusal has the form of ErrorForm. Tokens are compared in constant time and appear in no answer or log."""
+
+import asyncio
+import contextlib
+import hashlib
+import hmac
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, TypeVar
+
+from fastapi import Depends, FastAPI, Header, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, PlainTextResponse
+from fastapi.sse import EventSourceResponse, ServerSentEvent
+from starlette.exceptions import HTTPException
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+
+from passnet_core import __version__
+from passnet_core.corpus.catalogue import Corpus
+from passnet_core.errors import BadInput, EmptyScore, InfrastructureError, PlaygroundError, UnknownItem
+from passnet_core.execution.backends.base import JobEvent
+from passnet_core.execution.inspections import Inspections
+from passnet_core.execution.scheduler import Scheduler
+from passnet_core.records import EvalSpec, Outcome, Phase, Task
+from passnet_core.server.desk import Desk, Hearing
+from passnet_core.server.evaluating import EvaluationJudge
+from passnet_core.server.forms import (
+    LONGEST_KEY,
+    BatchAnswer,
+    BatchItem,
+    BatchRequest,
+    CallProtocol,
+    ErrorBody,
+    ErrorForm,
+    EvaluationAnswer,
+    EvaluationRequest,
+    HealthForm,
+    PartsForm,
+    SessionOpening,
+    SessionRequest,
+    SessionState,
+    StepAnswer,
+    StepRequest,
+    TaskDetail,
+    TaskForm,
+)
+from passnet_core.server.ledger import Ledger
+from passnet_core.server.metrics import ServiceMetrics
+from passnet_core.server.refusals import KeyReused, ServiceBusy, StepOutOfOrder
+from passnet_core.server.sessions import Sessions
+from passnet_core.solvers.llm.conversation import guide
+from passnet_core.training.rewards import parts_of
+
+T = TypeVar("T")
+
+LARGEST_BODY = 32 << 20
+"""The most bytes of a request."""
+ANYBODY = "anybody"
+"""The caller of a service without tokens."""
+IdempotencyKey = Annotated[str | None, Header(alias="Idempotency-Key", min_length=1, max_length=LONGEST_KEY)]
+"""The header that may give the key of a request instead of its field."""
+STATUS: Mapping[type[PlaygroundError], int] = {
+    UnknownItem: 404,
+    KeyReused: 409,
+    StepOutOfOrder: 409,
+    BadInput: 422,
+    EmptyScore: 422,
+    ServiceBusy: 429,
+    InfrastructureError: 503,
+}
+
+
+@dataclass(frozen=True)
+class ServiceLimits:
+    """most: evaluations that may be in progress at once. hosts: the names under which the service is called, to keep
+    pages of other sites from calling it by a name of their own; "*" allows any."""
+
+    most: int = 256
+    hosts: Sequence[str] = ("127.0.0.1", "localhost", "[::1]")
+
+
+def judge_service(
+    corpus: Corpus, scheduler: Scheduler, ledger: Ledger, *, tokens: Mapping[str, str], limits: ServiceLimits
+) -> FastAPI:
+    """The service. tokens: of each caller, by the caller's name; without any, everybody who can connect is served."""
+    metrics = ServiceMetrics()
+    judge = EvaluationJudge(scheduler, ledger, metrics)
+    desk = Desk(corpus, scheduler, judge, ledger, metrics, limits.most)
+    inspections = Inspections(scheduler)
+    sessions = Sessions(judge, scheduler, inspections)
+
+    def close() -> None:
+        desk.close()
+        sessions.close()
+
+    threads = ThreadPoolExecutor(limits.most, thread_name_prefix="passnet-session")
+
+    @contextlib.asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        yield
+        close()
+        inspections.close()
+        threads.shutdown(wait=False, cancel_futures=True)
+
+    app = FastAPI(
+        title="PassNet Playground: the judge",
+        version=__version__,
+        summary="Judges compiler passes, and says what each verdict is worth to a model that learns to write them.",
+        docs_url=None,  # its pages would load scripts from another site
+        redoc_url=None,
+        lifespan=lifespan,
+        max_body_size=LARGEST_BODY,
+        responses={status: {"model": ErrorForm} for status in (401, 404, 409, 422, 429, 503)},
+    )
+    app.state.close = close
+    """Gives up what is under way; call it before the server waits for its requests."""
+    app.add_middleware(TrustedHostMiddleware, allowed_hosts=list(limits.hosts), www_redirect=False)
+    _answer_errors(app)
+    caller = Depends(partial(_caller, tokens))
+
+    async def in_thread(work: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(threads, work)
+
+    async def answered(asked: EvaluationRequest, who: str, gone: Callable[[], Awaitable[bool]]) -> EvaluationAnswer:
+        desk.admit()
+        try:
+            return await desk.answer(asked, who, gone, Hearing())
+        finally:
+            desk.release()
+
+    @app.post("/evaluate", summary="Judge a bundle, or a model's answer, on a task")
+    async def evaluate(
+        asked: EvaluationRequest, request: Request, who: Annotated[str, caller], key: IdempotencyKey = None
+    ) -> EvaluationAnswer:
+        return await answered(_keyed(asked, key), who, _presence(request))
+
+    @app.post(
+        "/evaluate/stream",
+        summary="The same, as server-sent events: phase, outcome, and at last answer or error",
+        response_class=EventSourceResponse,
+    )
+    async def stream(
+        asked: EvaluationRequest, request: Request, who: Annotated[str, caller], key: IdempotencyKey = None
+    ) -> AsyncIterator[ServerSentEvent]:
+        asked = _keyed(asked, key)
+        desk.admit()
+        events: asyncio.Queue[ServerSentEvent | None] = asyncio.Queue()
+
+        def on_phase(subgraph: str, event: JobEvent) -> None:
+            if event.phase is not Phase.LOG:
+                data = {"subgraph": subgraph, "phase": event.phase.value, "text": event.text}
+                events.put_nowait(ServerSentEvent(event="phase", data=data))
+
+        def on_outcome(outcome: Outcome) -> None:
+            parts = PartsForm.of(parts_of(outcome)).model_dump(mode="json")
+            events.put_nowait(ServerSentEvent(event="outcome", data=parts))
+
+        def ended(done: "asyncio.Task[EvaluationAnswer]") -> None:
+            desk.release()
+            events.put_nowait(None)
+
+        answer = asyncio.create_task(desk.answer(asked, who, _presence(request), Hearing(on_phase, on_outcome)))
+        answer.add_done_callback(ended)
+        while (event := await events.get()) is not None:
+            yield event
+        try:
+            yield ServerSentEvent(event="answer", data=answer.result().model_dump(mode="json"))
+        except PlaygroundError as error:
+            yield ServerSentEvent(event="error", data={"error": _body(error).model_dump()})
+
+    @app.post("/evaluate/batch", summary="Judge many at once; each has an answer or an error of its own")
+    async def batch(asked: BatchRequest, request: Request, who: Annotated[str, caller]) -> BatchAnswer:
+        desk.admit(len(asked.items))
+        gone = _presence(request)
+
+        async def one(item: EvaluationRequest) -> BatchItem:
+            try:
+                return BatchItem(answer=await desk.answer(item, who, gone, Hearing()))
+            except PlaygroundError as error:
+                return BatchItem(error=_body(error))
+            finally:
+                desk.release()
+
+        return BatchAnswer(answers=list(await asyncio.gather(*map(one, asked.items))))
+
+    @app.post("/sessions", status_code=201, summary="Begin a conversation about a task: the environment of a policy")
+    async def open_session(asked: SessionRequest, who: Annotated[str, caller]) -> SessionOpening:
+        task = await in_thread(lambda: corpus.task(asked.task))
+        start = None if asked.bundle is None else asked.bundle.bundle()
+        spec = asked.spec(scheduler.here.device)
+        in_text = asked.protocol == "text"
+        opening = await in_thread(
+            lambda: sessions.open(task, spec, who, in_text=in_text, start=start, priority=asked.priority)
+        )
+        metrics.sessions.set(len(sessions))
+        return opening
+
+    @app.post("/sessions/{session_id}/step", summary="Do what the model asks for: the actions of the environment")
+    async def step(session_id: str, asked: StepRequest, who: Annotated[str, caller]) -> StepAnswer:
+        desk.admit()
+        try:
+            return await in_thread(lambda: sessions.step(session_id, who, asked))
+        finally:
+            desk.release()
+
+    @app.get("/sessions/{session_id}", summary="Where a conversation stands")
+    async def session_state(session_id: str, who: Annotated[str, caller]) -> SessionState:
+        return sessions.state(session_id, who)
+
+    @app.delete("/sessions/{session_id}", summary="End a conversation")
+    async def end_session(session_id: str, who: Annotated[str, caller]) -> SessionState:
+        ended = sessions.end(session_id, who)
+        metrics.sessions.set(len(sessions))
+        return ended
+
+    @app.get("/tasks", summary="The tasks of the corpus")
+    async def tasks(who: Annotated[str, caller], split: str | None = None) -> list[TaskForm]:
+        return [
+            TaskForm(
+                id=each.id,
+                split=each.split,
+                family=each.family.value,
+                subgraphs=each.subgraphs,
+                operators=list(each.operators),
+                dtypes=list(each.dtypes),
+            )
+            for each in corpus.tasks()
+            if split in (None, each.split)
+        ]
+
+    @app.get("/tasks/{task_id}", summary="A task, with the first messages of a conversation about it")
+    async def task_detail(task_id: str, who: Annotated[str, caller], protocol: CallProtocol = "tools") -> TaskDetail:
+        task = await in_thread(lambda: corpus.task(task_id))
+        spec = EvalSpec(device=scheduler.here.device)
+        return await in_thread(lambda: _detail(sessions, task, spec, in_text=protocol == "text"))
+
+    @app.get("/guide", summary="The pages of help that a model may read, by name")
+    async def pages(who: Annotated[str, caller]) -> dict[str, str]:
+        return dict(guide())
+
+    @app.get("/health", summary="Whether the service can judge", response_model=HealthForm)
+    async def health() -> JSONResponse:
+        capacity = await asyncio.to_thread(scheduler.capacity)
+        here = capacity.devices[0]
+        found = HealthForm(
+            ok=not here.problem,
+            problem=here.problem,
+            version=__version__,
+            device=here.label,
+            isolation=here.isolation.value,
+            judges=capacity.judges,
+            evaluations=desk.in_progress,
+            jobs=scheduler.load(),
+            most=desk.most,
+            sessions=len(sessions),
+        )
+        return JSONResponse(found.model_dump(), 503 if here.problem else 200)
+
+    @app.get("/metrics", summary="Figures for Prometheus", response_class=PlainTextResponse)
+    async def figures(who: Annotated[str, caller]) -> PlainTextResponse:
+        metrics.sessions.set(len(sessions))
+        metrics.judges.set((await asyncio.to_thread(scheduler.capacity)).judges)
+        return PlainTextResponse(metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
+
+    return app
+
+
+def _keyed(asked: EvaluationRequest, key: str | None) -> EvaluationRequest:
+    if key is None or asked.key == key:
+        return asked
+    if asked.key is not None:
+        raise BadInput("The header Idempotency-Key and the field key differ. Give one of them.")
+    return asked.model_copy(update={"key": key})
+
+
+def _presence(request: Request) -> Callable[[], Awaitable[bool]]:
+    """Whether the client has hung up; may be asked by several at once."""
+    one_at_a_time = asyncio.Lock()
+
+    async def gone() -> bool:
+        async with one_at_a_time:
+            return await request.is_disconnected()
+
+    return gone
+
+
+def _caller(tokens: Mapping[str, str], authorization: Annotated[str | None, Header()] = None) -> str:
+    """The name of the caller. Raises HTTPException 401 if a token is needed and none of them is given."""
+    if not tokens:
+        return ANYBODY
+    kind, _, given = (authorization or "").partition(" ")
+    known = [name for name, token in tokens.items() if hmac.compare_digest(_hashed(token), _hashed(given.strip()))]
+    if kind.lower() != "bearer" or not known:
+        told = "Send a token of this service in the header Authorization: Bearer TOKEN."
+        raise HTTPException(401, told, {"WWW-Authenticate": "Bearer"})
+    return known[0]
+
+
+def _hashed(text: str) -> bytes:
+    return hashlib.sha256(text.encode(errors="surrogateescape")).digest()
+
+
+def _detail(sessions: Sessions, task: Task, spec: EvalSpec, *, in_text: bool) -> TaskDetail:
+    messages, tools = sessions.preview(task, spec, in_text=in_text)
+    return TaskDetail(
+        id=task.id,
+        split=task.split,
+        family=task.family.value,
+        subgraph_ids=[each.id for each in task.subgraphs],
+        messages=messages,
+        tools=tools,
+    )
+
+
+def _body(error: PlaygroundError) -> ErrorBody:
+    return ErrorBody(kind=type(error).__name__, message=str(error))
+
+
+def _answer_errors(app: FastAPI) -> None:
+    """Have every refusal answered in the form of ErrorForm, in a sentence."""
+
+    def refused(status: int, body: ErrorBody, headers: Mapping[str, str] | None = None) -> JSONResponse:
+        return JSONResponse(ErrorForm(error=body).model_dump(), status, headers)
+
+    @app.exception_handler(PlaygroundError)
+    async def playground_error(request: Request, error: PlaygroundError) -> JSONResponse:
+        status = next((status for kind, status in STATUS.items() if isinstance(error, kind)), 500)
+        headers = {"Retry-After": str(error.retry_after_s)} if isinstance(error, ServiceBusy) else None
+        return refused(status, _body(error), headers)
+
+    @app.exception_handler(HTTPException)
+    async def http_error(request: Request, error: HTTPException) -> JSONResponse:
+        return refused(error.status_code, ErrorBody(kind="HTTPError", message=str(error.detail)), error.headers)
+
+    @app.exception_handler(RequestValidationError)
+    async def invalid(request: Request, error: RequestValidationError) -> JSONResponse:
+        return refused(422, ErrorBody(kind="BadInput", message=_said(error)))
+
+
+def _said(error: RequestValidationError) -> str:
+    """What is wrong with a request, in a sentence for each field, without what was sent."""
+    told: list[str] = []
+    for each in error.errors()[:5]:
+        place = ".".join(str(part) for part in each["loc"] if part not in ("body", "query", "header"))
+        told.append(f"{place}: {each['msg']}" if place else str(each["msg"]))
+    return "; ".join(told).removeprefix("Value error, ") + ("" if told and told[-1].endswith(".") else ".")

@@ -1,0 +1,25 @@
+"""Why the judge's service does not answer a request. Each message says what to do."""
+
+from passnet_core.errors import PlaygroundError
+
+
+class ServiceBusy(PlaygroundError):
+    """As many evaluations wait as may. retry_after_s: when room is likely."""
+
+    def __init__(self, waiting: int, most: int, asked: int, retry_after_s: int) -> None:
+        super().__init__(
+            f"{waiting} evaluations of at most {most} are in progress, so there is no room for {asked} more. Ask again"
+            f" in about {retry_after_s} s."
+        )
+        self.retry_after_s = retry_after_s
+
+
+class KeyReused(PlaygroundError):
+    """An idempotency key that stands for another request."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(f"The key {key[:80]!r} stands for another request. Use a new key for each request.")
+
+
+class StepOutOfOrder(PlaygroundError):
+    """A step of a conversation that is neither the next one nor the last one again, or that comes too early."""

@@ -1,0 +1,222 @@
+"""Conversations whose model is elsewhere: the environment in which somebody's policy works on a task.
+
+The tools are those of a conversation, one to one, and so are the words of their results."""
+
+import json
+import secrets
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from passnet_core.errors import BadInput, UnknownItem
+from passnet_core.execution.inspections import Inspections
+from passnet_core.execution.scheduler import Scheduler
+from passnet_core.records import Bundle, EvalSpec, Outcome, Task
+from passnet_core.records.trajectories import Message, ToolCall
+from passnet_core.server.evaluating import Evaluation, EvaluationJudge, answer_of
+from passnet_core.server.forms import (
+    CallForm,
+    EvaluationAnswer,
+    ResultForm,
+    SessionOpening,
+    SessionState,
+    StepAnswer,
+    StepRequest,
+)
+from passnet_core.server.refusals import StepOutOfOrder
+from passnet_core.solvers.attempts import JudgeBench
+from passnet_core.solvers.llm.chat import described, written
+from passnet_core.solvers.llm.conversation import INSPECT_WITHIN_S, guide
+from passnet_core.solvers.llm.prompting import first_of_sources
+from passnet_core.solvers.llm.tools import TOOLS, Done, Workplace, calls_in, told_results
+
+MOST_SESSIONS = 2000
+IDLE_S = 3600.0
+"""How long a conversation is held that nobody uses, in seconds."""
+
+
+Opened = tuple[list[dict[str, Any]], list[dict[str, Any]]]
+"""The first messages of a conversation, and its tools."""
+
+
+@dataclass
+class Session:
+    """One conversation. last: its latest step, which is answered again if the answer was lost."""
+
+    id: str
+    caller: str
+    task: Task
+    spec: EvalSpec
+    workplace: Workplace
+    in_text: bool
+    used_at: float
+    cancelled: threading.Event = field(default_factory=threading.Event)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    steps: int = 0
+    last: StepAnswer | None = None
+    calls: int = 0
+    evaluations: int = 0
+    finished: bool = False
+    best: EvaluationAnswer | None = None
+
+    def state(self) -> SessionState:
+        return SessionState(
+            id=self.id,
+            task=self.task.id,
+            split=self.task.split,
+            finished=self.finished,
+            steps=self.steps,
+            calls=self.calls,
+            evaluations=self.evaluations,
+            files=dict(self.workplace.files.codes),
+            reward=None if self.best is None else self.best.reward,
+            best=self.best,
+        )
+
+
+class Sessions:
+    """All conversations of a service, in memory: a restart ends them. Safe to share between threads."""
+
+    def __init__(
+        self,
+        judge: EvaluationJudge,
+        scheduler: Scheduler,
+        inspections: Inspections,
+        *,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._judge, self._scheduler, self._inspections, self._now = judge, scheduler, inspections, now
+        self._lock = threading.Lock()
+        self._held: dict[str, Session] = {}
+
+    def __len__(self) -> int:
+        with self._lock:
+            self._forget_idle()
+            return len(self._held)
+
+    def open(
+        self, task: Task, spec: EvalSpec, caller: str, *, in_text: bool, start: Bundle | None, priority: int
+    ) -> SessionOpening:
+        """Begin a conversation. Raises BadInput if too many are held."""
+        cancelled = threading.Event()
+        session_id = secrets.token_urlsafe(12)
+
+        def judged(bundle: Bundle | None, spec: EvalSpec, stopped: threading.Event) -> tuple[Outcome, ...]:
+            assert bundle is not None, "a conversation judges no baseline"
+            owner = f"{caller}/{session_id}"
+            return self._judge.outcomes(Evaluation(task, bundle, spec, owner=owner, priority=priority), stopped)
+
+        bench = JudgeBench(task, spec, judged, self._inspections, self._scheduler.here)
+        workplace = Workplace(bench, guide(), caller)
+        if start is not None:
+            workplace.files.take(start)
+        session = Session(session_id, caller, task, spec, workplace, in_text, self._now(), cancelled)
+        with self._lock:
+            self._forget_idle()
+            if len(self._held) >= MOST_SESSIONS:
+                raise BadInput(f"{MOST_SESSIONS} conversations are held, and no more can be. End some first.")
+            self._held[session.id] = session
+        messages, tools = self._opening(session.workplace, task, in_text=in_text)
+        return SessionOpening(id=session.id, messages=messages, tools=tools, state=session.state())
+
+    def preview(self, task: Task, spec: EvalSpec, *, in_text: bool) -> Opened:
+        """The first messages of a conversation about this task, and its tools, in OpenAI's chat format."""
+        bench = JudgeBench(task, spec, _nobody, self._inspections, self._scheduler.here)
+        return self._opening(Workplace(bench, guide(), ""), task, in_text=in_text)
+
+    def state(self, session_id: str, caller: str) -> SessionState:
+        """Where a conversation stands. Raises UnknownItem."""
+        return self._session(session_id, caller).state()
+
+    def step(self, session_id: str, caller: str, asked: StepRequest) -> StepAnswer:
+        """Do what the model asks for. Raises UnknownItem, StepOutOfOrder; BadInput if the conversation has ended."""
+        session = self._session(session_id, caller)
+        if not session.lock.acquire(blocking=False):
+            raise StepOutOfOrder("The previous step of this conversation is still at work. Wait for its answer.")
+        try:
+            if asked.step is not None and session.last is not None and asked.step == session.steps:
+                return session.last
+            if asked.step is not None and asked.step != session.steps + 1:
+                raise StepOutOfOrder(f"The next step of this conversation is {session.steps + 1}, not {asked.step}.")
+            if session.finished:
+                raise BadInput("This conversation has ended. Open another one.")
+            return self._done(session, asked)
+        finally:
+            session.used_at = self._now()
+            session.lock.release()
+
+    def end(self, session_id: str, caller: str) -> SessionState:
+        """End a conversation, whatever it is doing, and return how it stood. Raises UnknownItem."""
+        session = self._session(session_id, caller)
+        session.cancelled.set()
+        with self._lock:
+            self._held.pop(session_id, None)
+        return session.state()
+
+    def close(self) -> None:
+        """End all conversations."""
+        with self._lock:
+            for session in self._held.values():
+                session.cancelled.set()
+            self._held.clear()
+
+    def _opening(self, workplace: Workplace, task: Task, *, in_text: bool) -> Opened:
+        shown = first_of_sources(task.subgraphs)
+        surroundings = workplace.bench.surroundings(shown, INSPECT_WITHIN_S, threading.Event())
+        first = workplace.opening(task, surroundings, in_text=in_text)
+        return [written(each) for each in first], [] if in_text else [described(each) for each in TOOLS]
+
+    def _done(self, session: Session, asked: StepRequest) -> StepAnswer:
+        in_text = asked.text is not None
+        calls = calls_in(asked.text) if asked.text is not None else tuple(map(_call, asked.calls or ()))
+        results, texts = [], []
+        for call in calls:
+            done = session.workplace.do(call, session.cancelled)
+            evaluation = self._evaluated(session, done)
+            session.calls += 1
+            session.finished = session.finished or done.finished
+            results.append(ResultForm(id=call.id, name=call.name, text=done.text, evaluation=evaluation))
+            texts.append(done.text)
+        session.steps += 1
+        said: tuple[Message, ...] = told_results(calls, texts, in_text=in_text)
+        session.last = StepAnswer(results=results, messages=[written(each) for each in said], state=session.state())
+        return session.last
+
+    def _evaluated(self, session: Session, done: Done) -> EvaluationAnswer | None:
+        if done.evaluated is None:
+            return None
+        bundle, outcomes = done.evaluated
+        session.evaluations += 1
+        answer = answer_of(Evaluation(session.task, bundle, session.spec), outcomes)
+        best = session.best
+        if answer.reward is not None and (best is None or best.reward is None or answer.reward > best.reward):
+            session.best = answer
+        return answer
+
+    def _session(self, session_id: str, caller: str) -> Session:
+        with self._lock:
+            self._forget_idle()
+            session = self._held.get(session_id)
+        if session is None or session.caller != caller:
+            raise UnknownItem(
+                f"There is no conversation {session_id[:40]!r}: it has ended, was not used for an hour, or the service"
+                " was started again. Open another one."
+            )
+        session.used_at = self._now()
+        return session
+
+    def _forget_idle(self) -> None:
+        until = self._now() - IDLE_S
+        for each in [each for each in self._held.values() if each.used_at < until and not each.lock.locked()]:
+            del self._held[each.id]
+
+
+def _nobody(bundle: Bundle | None, spec: EvalSpec, cancelled: threading.Event) -> tuple[Outcome, ...]:
+    raise AssertionError("nothing is judged before a conversation begins")
+
+
+def _call(form: CallForm) -> ToolCall:
+    given = form.arguments
+    return ToolCall(form.id, form.name, given if isinstance(given, str) else json.dumps(given))

@@ -1,0 +1,219 @@
+"""A client of the judge's service in one file: it needs Python 3.10 and nothing else, so copy it where you train.
+
+    judge = JudgeClient()  # PASSNET_JUDGE_URL and PASSNET_JUDGE_TOKEN, or http://127.0.0.1:8600
+    answer = judge.evaluate("swiglu-gate", text=completion)
+    if answer["reward"] is not None:
+        ...
+
+    with judge.session("swiglu-gate") as session:
+        calls = ask_a_model(session.messages, session.tools)
+        step = session.step(calls=calls)
+
+Answers are dictionaries with the fields of the service's OpenAPI document. A reward of None is no reward, and not 0:
+the machine was at fault, or nothing can be said of the values."""
+
+import concurrent.futures
+import json
+import os
+import secrets
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+URL = "http://127.0.0.1:8600"
+PATIENCE_S = 300.0
+"""How long a request is repeated while the service is busy or cannot be reached, in seconds."""
+TIMEOUT_S = 900.0
+"""How long to wait for one answer, in seconds."""
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.2, 10.0
+
+
+class JudgeError(Exception):
+    """The service did not answer. status: HTTP's, or 0 if it could not be reached. kind: the error's name.
+    retry_after_s: when to ask again, if the service says so, or 0."""
+
+    def __init__(self, status: int, kind: str, message: str, retry_after_s: float = 0.0) -> None:
+        super().__init__(message)
+        self.status, self.kind, self.retry_after_s = status, kind, retry_after_s
+
+
+class JudgeClient:
+    """Calls the service at `url`; safe to share between threads. token: empty for a service without tokens."""
+
+    def __init__(
+        self, url: str = "", token: str = "", *, patience_s: float = PATIENCE_S, timeout_s: float = TIMEOUT_S
+    ) -> None:
+        self.url = (url or os.environ.get("PASSNET_JUDGE_URL", "") or URL).rstrip("/")
+        self._token = token or os.environ.get("PASSNET_JUDGE_TOKEN", "")
+        self.patience_s, self.timeout_s = patience_s, timeout_s
+
+    def evaluate(
+        self, task: str, *, text: str | None = None, bundle: dict[str, Any] | None = None, key: str = "", **how: Any
+    ) -> dict[str, Any]:
+        """Judge a model's answer or a bundle on a task, and wait for what it is worth.
+
+        bundle: {"passes": [{"name": ..., "code": ...}], "helpers": [...]}. how: further fields, as stage="measure".
+        key: an idempotency key; one is made up, so that a repeated request is judged once. Raises JudgeError."""
+        asked = {"task": task, "key": key or secrets.token_urlsafe(16), **how}
+        asked.update({"text": text} if bundle is None else {"bundle": bundle})
+        return self.ask("POST", "/evaluate", asked)
+
+    def evaluate_all(self, requests: Sequence[dict[str, Any]], at_once: int = 16) -> list[dict[str, Any] | JudgeError]:
+        """Judge many, `at_once` at a time. Each request has the arguments of evaluate(); the answers come in the same
+        order, and a JudgeError stands in for one that failed."""
+
+        def one(request: dict[str, Any]) -> dict[str, Any] | JudgeError:
+            try:
+                return self.evaluate(**request)
+            except JudgeError as error:
+                return error
+
+        with concurrent.futures.ThreadPoolExecutor(max(1, at_once)) as threads:
+            return list(threads.map(one, requests))
+
+    def stream(self, task: str, **how: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Judge like evaluate(), and yield (event, data) as it goes on: phase, outcome, and at last answer. Raises
+        JudgeError."""
+        with self._opened("POST", "/evaluate/stream", {"task": task, **how}) as response:
+            event, data = "", ""
+            for raw in response:
+                line = raw.decode().rstrip("\r\n")
+                if line.startswith("event:"):
+                    event = line[6:].strip()
+                elif line.startswith("data:"):
+                    data += line[5:].strip()
+                elif not line and data:
+                    found = json.loads(data)
+                    if event == "error":
+                        raise JudgeError(0, found["error"]["kind"], found["error"]["message"])
+                    yield event, found
+                    event, data = "", ""
+
+    def session(self, task: str, **how: Any) -> "JudgeSession":
+        """Begin a conversation about a task. how: further fields, such as protocol="text". Raises JudgeError."""
+        return JudgeSession(self, self.ask("POST", "/sessions", {"task": task, **how}))
+
+    def tasks(self, split: str = "") -> list[dict[str, Any]]:
+        """The tasks of the corpus, or of one split. Raises JudgeError."""
+        return self.ask("GET", "/tasks" + (f"?split={urllib.parse.quote(split)}" if split else ""))
+
+    def task(self, name: str, protocol: str = "tools") -> dict[str, Any]:
+        """A task, with the first messages of a conversation about it and its tools. Raises JudgeError."""
+        return self.ask("GET", f"/tasks/{urllib.parse.quote(name, safe='')}?protocol={protocol}")
+
+    def health(self) -> dict[str, Any]:
+        """Whether the service can judge, and how much it has to do. Raises JudgeError."""
+        return self.ask("GET", "/health")
+
+    def ask(self, method: str, path: str, body: Any = None) -> Any:
+        """Send a request until it is answered, and return the answer's JSON. Only what may be repeated is: requests
+        that were not taken in, and those with a key or a number. Raises JudgeError."""
+        until, pause = time.monotonic() + self.patience_s, FIRST_PAUSE_S
+        repeatable = method in ("GET", "DELETE") or (isinstance(body, dict) and bool({"key", "step"} & set(body)))
+        while True:
+            try:
+                with self._opened(method, path, body) as response:
+                    return json.loads(response.read())
+            except JudgeError as error:
+                wait_s = error.retry_after_s or pause
+                again = error.status in (429, 503) or (error.status == 0 and repeatable)
+                if not again or time.monotonic() + wait_s > until:
+                    raise
+                time.sleep(wait_s)
+                pause = min(LONGEST_PAUSE_S, 2 * pause)
+            except (OSError, ValueError) as error:
+                # the connection broke in the middle of the answer
+                if not repeatable or time.monotonic() + pause > until:
+                    raise JudgeError(0, "Unreachable", f"The answer of {self.url} broke off: {error}.") from error
+                time.sleep(pause)
+                pause = min(LONGEST_PAUSE_S, 2 * pause)
+
+    def _opened(self, method: str, path: str, body: Any = None) -> Any:
+        headers = {"Accept": "application/json", "Content-Type": "application/json"}
+        if self._token:
+            headers["Authorization"] = f"Bearer {self._token}"
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(self.url + path, data, headers, method=method)
+        try:
+            return urllib.request.urlopen(request, timeout=self.timeout_s)
+        except urllib.error.HTTPError as error:
+            raise _refusal(error) from None
+        except (OSError, ValueError) as error:
+            why = getattr(error, "reason", error)
+            raise JudgeError(0, "Unreachable", f"The judge's service at {self.url} does not answer: {why}.") from error
+
+
+class JudgeSession:
+    """A conversation about a task, whose model is yours. messages, tools: how it begins, in OpenAI's chat format.
+    state: as of the last step. Ends with the with block, or by close()."""
+
+    def __init__(self, client: JudgeClient, opening: dict[str, Any]) -> None:
+        self._client = client
+        self.id: str = opening["id"]
+        self.messages: list[dict[str, Any]] = opening["messages"]
+        self.tools: list[dict[str, Any]] = opening["tools"]
+        self.state: dict[str, Any] = opening["state"]
+        self._in_doubt = False
+
+    @property
+    def reward(self) -> float | None:
+        """The reward of the best bundle that was evaluated; None: no reward."""
+        return self.state["reward"]
+
+    @property
+    def final_reward(self) -> float | None:
+        """What the conversation is worth if it ends here: the reward of its best bundle, and 0 if none was evaluated.
+
+        None is no reward: none was right, and a step failed or a bundle had no reward, so that one may have been."""
+        reward = self.reward
+        if self._in_doubt and not reward:
+            return None
+        return 0.0 if reward is None else reward
+
+    @property
+    def finished(self) -> bool:
+        return self.state["finished"]
+
+    def step(self, *, calls: Sequence[dict[str, Any]] | None = None, text: str | None = None) -> dict[str, Any]:
+        """Do what the model asks for, by tool calls ({"name": ..., "arguments": ..., "id": ...}) or in plain text, and
+        return the results, with the messages that tell the model of them. Raises JudgeError."""
+        asked: dict[str, Any] = {"step": self.state["steps"] + 1}
+        asked.update({"text": text} if calls is None else {"calls": list(calls)})
+        try:
+            answer: dict[str, Any] = self._client.ask("POST", f"/sessions/{self.id}/step", asked)
+        except JudgeError as error:
+            self._in_doubt |= error.status != 422  # that one was refused before anything was done
+            raise
+        evaluations = [each["evaluation"] for each in answer["results"]]
+        self._in_doubt |= any(each is not None and each["reward"] is None for each in evaluations)
+        self.state = answer["state"]
+        return answer
+
+    def close(self) -> None:
+        """End the conversation; does nothing if it has ended."""
+        try:
+            self.state = self._client.ask("DELETE", f"/sessions/{self.id}")
+        except JudgeError as error:
+            if error.status != 404:
+                raise
+
+    def __enter__(self) -> "JudgeSession":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _refusal(error: urllib.error.HTTPError) -> JudgeError:
+    """What a refusal says, whoever refused."""
+    text = error.read().decode(errors="replace")
+    try:
+        told = json.loads(text)["error"]
+        kind, message = str(told["kind"]), str(told["message"])
+    except (ValueError, KeyError, TypeError):
+        kind, message = "HTTPError", f"{error.code} {error.reason}: {text[:200]}"
+    asked = error.headers.get("Retry-After", "")
+    return JudgeError(error.code, kind, message, float(asked) if asked.isdigit() else 0.0)

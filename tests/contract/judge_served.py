@@ -1,0 +1,68 @@
+"""The judge's service over a port of this machine, for tests that call it as its users do."""
+
+import contextlib
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import uvicorn
+
+from passnet_core.corpus.catalogue import Corpus
+from passnet_core.corpus.layout import write_task
+from passnet_core.execution.backends.base import Backend
+from passnet_core.execution.scheduler import Scheduler
+from passnet_core.records import Task
+from passnet_core.server.judge_service import ServiceLimits, judge_service
+from passnet_core.server.ledger import Ledger
+from passnet_core.training.judge_client import JudgeClient
+
+
+@contextlib.contextmanager
+def served(
+    folder: Path,
+    backend: Backend,
+    tasks: Sequence[Task],
+    *,
+    tokens: Mapping[str, str] | None = None,
+    limits: ServiceLimits | None = None,
+    patience_s: float = 0.0,
+) -> Iterator[JudgeClient]:
+    """Serve these tasks, and yield a client. folder: of the tasks and the ledger. The backend stays open."""
+    for task in tasks:
+        if not (folder / "tasks" / task.id).exists():  # a service that is started again finds them
+            write_task(task, folder / "tasks" / task.id)
+    scheduler, ledger = Scheduler(_Kept(backend)), Ledger(folder)
+    app = judge_service(
+        Corpus([folder / "tasks"]), scheduler, ledger, tokens=tokens or {}, limits=limits or ServiceLimits()
+    )
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning", ws="none", timeout_graceful_shutdown=1))
+    listening = threading.Event()
+    startup = server.startup
+
+    async def announced(*given: object, **more: object) -> None:
+        await startup(*given, **more)  # type: ignore[arg-type]
+        listening.set()
+
+    server.startup = announced  # type: ignore[method-assign]
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    try:
+        assert listening.wait(60), "The service does not listen."
+        port = server.servers[0].sockets[0].getsockname()[1]
+        token = next(iter((tokens or {}).values()), "")
+        yield JudgeClient(f"http://127.0.0.1:{port}", token, patience_s=patience_s)
+    finally:
+        server.should_exit = True
+        scheduler.close()
+        thread.join(30)
+        ledger.close()
+
+
+class _Kept:
+    """A backend that a scheduler cannot close, since other tests use it."""
+
+    def __init__(self, backend: Backend) -> None:
+        self.capacity, self.run, self.inspect = backend.capacity, backend.run, backend.inspect
+
+    def close(self) -> None:
+        """Leave it open."""

@@ -18,7 +18,7 @@ from passnet_core.records import Device
 from tests import lanes
 from tests.adversarial import full_run
 from tests.adversarial.corpus import Entry
-from tests.lanes import BROWSER, GPU, JUDGE, SANDBOX, TESTS, TORCH
+from tests.lanes import BROWSER, GPU, JUDGE, SANDBOX, SLOW, TESTS, TORCH
 from tests.real_judge import running_backend
 
 PROJECT = TESTS.parent
@@ -159,6 +159,8 @@ def wanted(config: pytest.Config, item: pytest.Item) -> bool:
     """Whether the lane runs this test."""
     if lane_of(config) is lanes.Lane.SMOKE:
         return lanes.in_smoke(name_of(item))
+    if lane_of(config) is lanes.Lane.TEST and item.get_closest_marker(SLOW):
+        return False
     files, file = config.stash[PLAN].files, corpus_file(item)
     return files is None or file is None or file in files
 

@@ -19,9 +19,10 @@ class Lane(StrEnum):
     ALL = "all"
 
 
-JUDGE, TORCH, BROWSER, GPU, SANDBOX = "judge", "torch", "browser", "gpu", "sandbox"
+JUDGE, TORCH, BROWSER, GPU, SANDBOX, SLOW = "judge", "torch", "browser", "gpu", "sandbox", "slow"
 
 MARKED: dict[str, tuple[str, ...]] = {
+    SLOW: ("others",),
     BROWSER: ("browser",),
     GPU: ("gpu",),
     SANDBOX: (
@@ -60,6 +61,7 @@ MARKED: dict[str, tuple[str, ...]] = {
         "contract/test_rules_kernels.py",
         "contract/test_schedule.py",
         "contract/test_sizes.py",
+        "contract/test_small_decoder.py",
         "contract/test_staging.py",
         "contract/test_strict_memory.py",
         "contract/test_telling_draws.py",
@@ -80,7 +82,9 @@ MARKED: dict[str, tuple[str, ...]] = {
         "contract/test_command_line.py::test_check_with_an_outcomes_file_needs_only_the_judges_packages",
         "contract/test_checking.py",
         "contract/test_cutting_models.py",
+        "contract/test_making_conversations.py",
         "contract/test_reproducing.py",
+        "contract/test_rewards_judged.py",
         "contract/test_processes.py::test_the_scratch_folder_of_process_isolation_is_limited_and_removed",
         "contract/test_spares.py",
         "contract/test_service.py::test_the_service_gets_verdicts_from_the_real_judge",

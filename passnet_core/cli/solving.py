@@ -1,17 +1,15 @@
-"""The command solve and the group trajectories (list, export), which work with the attempts of solvers."""
+"""The command solve, in which solvers make attempts at tasks."""
 
 import argparse
 import contextlib
-import json
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from passnet_core.bundles.reading import write_bundle
 from passnet_core.cli.console import ACCEPTED, INFRASTRUCTURE, NOT_ACCEPTED, Console
 from passnet_core.cli.judging import bundle_named, spec_of
-from passnet_core.cli.parser import BASELINE, CAPTURE, DEVICE, PROFILE, STAGE, TASK, command, group, values
+from passnet_core.cli.parser import BASELINE, CAPTURE, DEVICE, PROFILE, STAGE, TASK, command, values
 from passnet_core.errors import BadInput, UnknownItem
 from passnet_core.records import BASELINE_NAMES, Baseline, Capture, Device, EvalSpec, Stage, Task, to_json
 from passnet_core.records.trajectories import Alternative, Budget, End, Price, Trajectory, Turn
@@ -20,9 +18,6 @@ from passnet_core.solvers.llm.chat import PATIENCE_S, ChatServer, ToolProtocol
 
 if TYPE_CHECKING:
     from passnet_core.solvers.base import Attempt, Solver
-
-ALL = 1_000_000
-FOLDER = "a folder that solve --out wrote (default: the attempts in the store)"
 
 
 def solve(args: argparse.Namespace, console: Console) -> int:
@@ -67,7 +62,7 @@ def solve(args: argparse.Namespace, console: Console) -> int:
                 store.add_bundle(solver.options.start)
             spec = spec_of(args, Stage(args.stage), scheduler.here.device)
             solved = solve(
-                solver, tasks, scheduler, spec, Path(args.out), attempts=args.attempts,
+                solver, tasks, scheduler, spec, Path(args.out), attempts=args.attempts, at_once=max(0, args.at_once),
                 cancelled=cancelled, on_turn=told, on_attempt=ended,
             )  # fmt: skip
         except KeyboardInterrupt:
@@ -162,115 +157,8 @@ SOLVERS: Mapping[str, Callable[[argparse.Namespace, Console], "Solver"]] = {
 """The solvers that `solve --solver NAME` offers, each with a function that makes it from the flags."""
 
 
-def trajectories_list(args: argparse.Namespace, console: Console) -> int:
-    rows, told = [], []
-    for path, each in _trajectories(args.folder, console):
-        named = (each.opening.id, each.opening.task_id, str(each.opening.attempt))
-        for turn in each.turns:
-            tools = ", ".join(call.name for call in turn.answer.calls) or f"{len(turn.results)} in text"
-            score = "" if turn.score is None else f"{turn.score.accepted}/{turn.score.total}"
-            rows.append((*named, str(turn.number), tools, score, f"{turn.tokens:,}"))
-        if not each.turns and each.ending is not None:
-            rows.append((*named, "-", each.ending.end.value, f"{each.ending.accepted}/{each.ending.total}", "0"))
-        told.append({"path": str(path or ""), **to_json(each)})
-    if not told and args.folder:
-        raise UnknownItem(f"There is no attempt in {args.folder[0]}. Name a folder that solve --out wrote.")
-    if args.json:
-        console.show(told)
-    else:
-        console.table(("id", "task", "attempt", "turn", "tools", "accepted", "tokens"), rows)
-    return ACCEPTED
-
-
-def _trajectories(folders: Sequence[str], console: Console) -> Iterator[tuple[Path | None, Trajectory]]:
-    """The attempts in these folders, each with its file; without a folder those in the store, except recorded ones."""
-    from passnet_core.solvers.trajectories import trajectories
-    from passnet_core.store.opening import open_store
-
-    for folder in folders:
-        yield from trajectories(Path(folder))
-    if folders:
-        return
-    with contextlib.closing(open_store(console.settings.home)) as store:
-        for each in store.trajectories(ALL, None):
-            kept = store.trajectory(each.opening.id)
-            if kept is not None and not each.opening.recorded:
-                yield None, kept.trajectory
-
-
-def trajectories_compare(args: argparse.Namespace, console: Console) -> int:
-    from passnet_core.leaderboard.pass_at_k import attempt_tallies, gain_at, pass_at
-
-    if any(k < 1 for k in args.k):
-        raise BadInput("--k takes numbers from 1 on.")
-    found = attempt_tallies(each for _, each in _trajectories(args.folder, console))
-    if not found:
-        raise UnknownItem("There is no attempt that has ended. Make some with solve.")
-    told: list[dict[str, Any]] = []
-    for each in found:
-        device, _, profile, _ = each.ground
-        kinds = {"device": device, "profile": profile.value, "stage": each.stage.value}
-        for k in args.k:
-            known = pass_at(k, each.attempts) if k <= each.fewest else None
-            told.append({"solver": each.solver, **kinds, "tasks": len(each.attempts), "k": k, "pass": to_json(known)})
-    gains: list[dict[str, Any]] = []
-    if len(found) == 2 and found[0].ground == found[1].ground and found[0].stage is found[1].stage:
-        before, after = found
-        for k in args.k:
-            if k <= min(before.fewest, after.fewest) and set(before.attempts) & set(after.attempts):
-                gain = gain_at(k, before.attempts, after.attempts)
-                gains.append({"k": k, "before": before.solver, "after": after.solver, "gain": to_json(gain)})
-    if args.json:
-        console.show({"solvers": told, "gains": gains})
-        return ACCEPTED
-    rows = [
-        (row["solver"], row["stage"], row["device"], str(row["tasks"]), f"pass@{row['k']}", _share(row["pass"]))
-        for row in told
-    ]
-    console.table(("solver", "stage", "device", "tasks", "", "chance"), rows)
-    for measured in gains:
-        gain = measured["gain"]
-        word = "better" if gain["low"] > 0 else "worse" if gain["high"] < 0 else "not distinguishable"
-        console.say(
-            f"pass@{measured['k']} of {measured['after']} less that of {measured['before']}, on the tasks of both:"
-            f" {_share(gain)}: {word}."
-        )
-    return ACCEPTED
-
-
-def _share(found: Mapping[str, float] | None) -> str:
-    if found is None:
-        return "too few attempts"
-    return f"{found['value']:.3f} ({found['low']:.3f} to {found['high']:.3f})"
-
-
-def trajectories_export(args: argparse.Namespace, console: Console) -> int:
-    from passnet_core.solvers.trajectories import accepted, example
-
-    if not 0 < args.at_least <= 1:
-        raise BadInput(f"--at-least must be above 0 and at most 1, not {args.at_least:g}.")
-    held_back = set()
-    if args.split != "eval":
-        held_back = {task.operators for task in corpus_of(console.settings).tasks() if task.split == "eval"}
-    found = (each for _, each in _trajectories(args.folder, console))
-    chosen = list(accepted(found, args.split, held_back, args.at_least))
-    lines = [json.dumps(example(each)) + "\n" for each in chosen]
-    for each in chosen if args.bundles else ():
-        if each.best is not None and each.best.bundle is not None:
-            write_bundle(each.best.bundle, Path(args.bundles) / each.opening.task_id / each.opening.id)
-    try:
-        Path(args.out).write_text("".join(lines), encoding="utf-8")
-    except OSError as error:
-        raise BadInput(f"'{args.out}' cannot be written: {error.strerror}. Name another file.") from error
-    if args.json:
-        console.show({"file": args.out, "examples": len(lines)})
-    else:
-        console.say(f"Wrote {len(lines)} conversations on {args.split} tasks to {args.out}.")
-    return ACCEPTED if lines else NOT_ACCEPTED
-
-
 def add_commands(commands: Any) -> None:
-    """Declare solve, and the group trajectories."""
+    """Declare solve."""
     solving = command(
         commands, "solve", solve, "solve tasks with a language model, rules or TorchInductor, and keep every attempt"
     )
@@ -293,8 +181,12 @@ def add_commands(commands: Any) -> None:
         "--attempts", type=int, default=1, metavar="K", help="attempts per task (default: %(default)s)"
     )
     solving.add_argument(
-        "--judges", type=int, default=1, metavar="N", help="attempts to make at the same time (default: %(default)s)"
+        "--judges", type=int, default=1, metavar="N", help="jobs to judge at the same time (default: %(default)s)"
     )
+    solving.add_argument(
+        "--at-once", type=int, default=0, metavar="N",
+        help="attempts to make at the same time, which wait for judges and for the model (default: as many as judges)",
+    )  # fmt: skip
     solving.add_argument("--stage", choices=("verify", "measure"), default="verify", help=STAGE)
     solving.add_argument("--capture", choices=values(Capture), default="direct", help=CAPTURE)
     solving.add_argument("--baseline", choices=values(Baseline), default="inductor", help=BASELINE)
@@ -345,29 +237,3 @@ def add_commands(commands: Any) -> None:
         " (default: %(default)g)",
     )
     model.add_argument("--temperature", type=float, metavar="X", help="sampling temperature (default: the server's)")
-
-    kept = group(commands, "trajectories", "list the attempts that solve made, and export them for training")
-    listing = command(kept, "list", trajectories_list, "list every turn of every attempt")
-    listing.add_argument("folder", nargs="*", metavar="DIR", help=FOLDER)
-    comparing = command(
-        kept, "compare", trajectories_compare, "tell how often one of k attempts solves a task, and compare two solvers"
-    )
-    comparing.add_argument("folder", nargs="*", metavar="DIR", help=FOLDER)
-    comparing.add_argument(
-        "--k", type=int, nargs="+", default=[1], metavar="K", help="attempts that may be made at a task (default: 1)"
-    )
-    exporting = command(
-        kept, "export", trajectories_export, "write accepted conversations in OpenAI's chat format with tools, as JSONL"
-    )
-    exporting.add_argument("folder", nargs="*", metavar="DIR", help=FOLDER)
-    exporting.add_argument("--out", required=True, metavar="FILE", help="the file to write")
-    exporting.add_argument(
-        "--bundles", metavar="DIR", help="also write the best bundle of each conversation here, in PassNet's layout"
-    )
-    exporting.add_argument(
-        "--split", default="train", metavar="NAME", help="tasks of this split (default: %(default)s)"
-    )
-    exporting.add_argument(
-        "--at-least", type=float, default=1.0, metavar="SHARE",
-        help="least share of a task's subgraphs on which the best bundle was accepted (default: %(default)g)",
-    )  # fmt: skip

@@ -476,6 +476,12 @@ def test_exported_conversations_hold_no_task_of_the_evaluation_split(playground:
     ]  # fmt: skip
     assert first["messages"][2]["tool_calls"][0]["function"]["name"] == "write_file"
     assert {tool["function"]["name"] for tool in first["tools"]} >= {"write_file", "evaluate"}
+    attempt = read_trajectory(playground.out / "good" / "1" / "trajectory.jsonl")
+    assert [tool["function"]["name"] for tool in first["tools"]] == [tool.name for tool in attempt.opening.tools]
+    assert [(turn.offered, turn.verdicts) for turn in attempt.turns] == [
+        (True, ((Verdict.VALUES_ONLY, 1),)),
+        (True, None),
+    ]
     assert {each["task"] for each in exported("--split", "eval")} == {"eval", "held-back"}
 
 

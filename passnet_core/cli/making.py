@@ -1,0 +1,88 @@
+"""The command trajectories make: conversations for training in which a script plays the model."""
+
+import argparse
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from passnet_core.cli.console import ACCEPTED, NOT_ACCEPTED, Console
+from passnet_core.cli.parser import command
+from passnet_core.errors import BadInput
+from passnet_core.execution.backends.local import LocalBackend
+from passnet_core.service import corpus_of
+
+TELL_EVERY_S = 30.0
+
+
+def trajectories_make(args: argparse.Namespace, console: Console) -> int:
+    from passnet_core.training.repairing.making import Made, Making, make, tasks_for
+    from passnet_core.training.repairing.node_values import values_of
+
+    for name in ("conversations", "tasks", "judges", "per_bundle"):
+        if getattr(args, name) < 1:
+            raise BadInput(f"--{name.replace('_', '-')} must be at least 1, not {getattr(args, name)}.")
+    folder, settings = Path(args.out), console.settings
+    begun = last = time.monotonic()
+
+    def told(made: Made) -> None:
+        nonlocal last
+        console.progress(made.conversations, args.conversations)
+        now = time.monotonic()
+        if now - last > TELL_EVERY_S and not console.err.isatty():
+            last = now
+            console.tell(f"{made.conversations:,} of {args.conversations:,} after {now - begun:.0f} s")
+
+    helper = LocalBackend(settings.python, settings.isolation, settings.home, judges=0, checkers=0)
+    console.tell("Deriving tasks.")
+    tasks = tasks_for(folder, corpus_of(settings), helper, args.tasks)
+    values = values_of(helper, [each for task in tasks for each in task.subgraphs])
+    cancelled = threading.Event()
+    with console.scheduler(args.judges) as scheduler:
+        try:
+            asked = Making(args.conversations, args.seed, args.per_bundle)
+            made = make(asked, tasks, scheduler, values, folder, cancelled=cancelled, on_made=told)
+        except KeyboardInterrupt:
+            cancelled.set()
+            console.tell("Finished conversations are kept. Run the same command again to make the others.")
+            raise
+    if args.json:
+        refused = dict(made.refused.most_common())
+        console.show({"conversations": made.conversations, "tasks": len(made.tasks), "straight": made.straight}
+                     | {"refused": refused, "harmless": made.harmless, "seconds": made.seconds})  # fmt: skip
+    else:
+        console.table(
+            ("refused before", "conversations"), [(name, str(count)) for name, count in made.refused.most_common()]
+        )
+        console.say(
+            f"{folder} has {made.conversations:,} accepted conversations at {len(made.tasks):,} tasks. This call took"
+            f" {made.seconds:.0f} s."
+        )
+    return ACCEPTED if made.conversations >= args.conversations else NOT_ACCEPTED
+
+
+def add_commands(kept: Any) -> None:
+    """Declare make in the group trajectories. kept: the group's commands."""
+    making = command(
+        kept, "make", trajectories_make, "make conversations for training in which a script mends typical mistakes"
+    )
+    making.add_argument(
+        "--out", required=True, metavar="DIR", help="folder for the conversations; those it holds are not made again"
+    )
+    making.add_argument(
+        "--conversations", type=int, default=4000, metavar="N", help="how many conversations (default: %(default)s)"
+    )
+    making.add_argument(
+        "--tasks", type=int, default=320, metavar="N",
+        help="in how many tasks, which are cut from the train tasks (default: %(default)s)",
+    )  # fmt: skip
+    making.add_argument(
+        "--per-bundle", type=int, default=4, metavar="N",
+        help="how many conversations at a task end with the same bundle, which is judged once (default: %(default)s)",
+    )  # fmt: skip
+    making.add_argument(
+        "--seed", type=int, default=1, metavar="N", help="of the mistakes and the judge's inputs (default: %(default)s)"
+    )
+    making.add_argument(
+        "--judges", type=int, default=1, metavar="N", help="conversations to make at once (default: %(default)s)"
+    )

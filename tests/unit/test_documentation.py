@@ -23,16 +23,18 @@ PAGES = [
     *sorted((PROJECT / "docs").glob("*.md")),
     *sorted((PROJECT / "data").glob("*/README.md")),
 ]
-FOLDERS = ("passnet_core", "pages", "tools", "tests", "assets", "data", "docs")
+FOLDERS = ("passnet_core", "pages", "tools", "examples", "tests", "assets", "data", "docs")
 SUFFIXES = (".py", ".md", ".json", ".gz", ".toml", ".txt", ".yaml", ".svg")
 MADE = {
     "tests/adversarial/full_run.json",
     "lib/provenance.json",
     "passnet_core/_app",
     "best/",
+    "dataset_info.json",
     "tasks/cut.jsonl.gz",
     "tasks/imported.jsonl.gz",
     "first.py",
+    "fused.py",
     "name.py",
 }
 """Paths that only running or installing makes, paths in other packages, and names in examples."""

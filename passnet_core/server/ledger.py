@@ -14,7 +14,9 @@ from passnet_core.records import Outcome, from_json, to_json
 
 FILE = "judge-service.sqlite"
 KEPT_S = 7 * 24 * 3600.0
-"""How long an answer is kept for its idempotency key."""
+"""How long an answer is kept for its idempotency key, and an outcome for equal jobs."""
+TIDY_EVERY = 1000
+"""After how many outcomes those that are too old are deleted."""
 WAIT_S = 30.0
 """How long to wait for another process that writes."""
 
@@ -24,7 +26,8 @@ CREATE TABLE IF NOT EXISTS answers (
     PRIMARY KEY (caller, key)
 );
 CREATE TABLE IF NOT EXISTS outcomes (
-    job TEXT NOT NULL, environment TEXT NOT NULL, outcome TEXT NOT NULL, PRIMARY KEY (job, environment)
+    job TEXT NOT NULL, environment TEXT NOT NULL, outcome TEXT NOT NULL, at REAL NOT NULL,
+    PRIMARY KEY (job, environment)
 );
 """
 
@@ -40,11 +43,12 @@ class Ledger:
             self._file = sqlite3.connect(self.path, timeout=WAIT_S, check_same_thread=False, isolation_level=None)
             self._file.execute("PRAGMA journal_mode = WAL")
             self._file.executescript(SCHEMA)
-            self._file.execute("DELETE FROM answers WHERE at < ?", (time.time() - KEPT_S,))
         except (OSError, sqlite3.Error) as error:
             raise InfrastructureError(
                 f"{self.path} cannot be opened: {error}. Name another folder with PASSNET_HOME, or move it away."
             ) from error
+        self._written = 0
+        self._tidy()
 
     def answer(self, caller: str, key: str) -> tuple[str, Any] | None:
         """The digest of the request that this caller's key stands for, and its answer; None if there is none."""
@@ -68,11 +72,20 @@ class Ledger:
         if outcome.environment is not None:
             told = json.dumps(to_json(outcome), allow_nan=False)
             where = outcome.environment.digest
-            self._one("INSERT OR REPLACE INTO outcomes VALUES (?, ?, ?)", outcome.job_digest, where, told)
+            row = (outcome.job_digest, where, told, time.time())
+            self._one("INSERT OR REPLACE INTO outcomes VALUES (?, ?, ?, ?)", *row)
+            self._written += 1
+            if self._written % TIDY_EVERY == 0:
+                self._tidy()
 
     def close(self) -> None:
         with self._lock:
             self._file.close()
+
+    def _tidy(self) -> None:
+        """Delete what is too old."""
+        for table in ("answers", "outcomes"):
+            self._one(f"DELETE FROM {table} WHERE at < ?", time.time() - KEPT_S)
 
     def _one(self, statement: str, *values: Any) -> Any:
         try:

@@ -1,5 +1,6 @@
 """Running a service under uvicorn."""
 
+import signal
 import socket
 from collections.abc import Callable
 
@@ -41,8 +42,12 @@ def serve(service: FastAPI, address: str, port: int, on_start: Callable[[int], N
         timeout_graceful_shutdown=GRACE_S,
     )
     server = _Announced(config, service, on_start)
+    # uvicorn raises the signal again once it has stopped, which would end the process before its judges are closed
+    before = signal.signal(signal.SIGTERM, lambda number, frame: None)
     try:
         server.run()
     except SystemExit:
         return False
+    finally:
+        signal.signal(signal.SIGTERM, before)
     return server.started

@@ -157,6 +157,19 @@ def test_a_killed_service_loses_no_answer_and_gives_none_twice(tmp_path: Path) -
         assert (first["accepted"], first["known"], again) == (1, 0, first)
 
 
+def test_a_service_that_is_stopped_refuses_what_is_under_way_and_ends(tmp_path: Path) -> None:
+    write_task(task(), tmp_path / "data" / "tasks" / "add-relu")
+    with _Service(tmp_path) as service, ThreadPoolExecutor(1) as threads:
+        judge = JudgeClient(service.url, patience_s=0)
+        waiting = threads.submit(judge.evaluate, "add-relu", text=COMPLETIONS["right"])
+        while not judge.health()["jobs"]:
+            pass
+        service.process.terminate()
+        with pytest.raises(JudgeError, match="The service is stopping") as refusal:
+            waiting.result(60)
+        assert (refusal.value.status, service.process.wait(60)) == (503, 0)
+
+
 class _Service:
     """The command serve-judge in a process of its own."""
 

@@ -157,8 +157,8 @@ def test_a_model_that_writes_rubbish_is_asked_three_times_and_no_server_is_blame
     assert len(found.turns) == 3
     for turn in found.turns:
         assert turn.answer.text or turn.answer.calls
-        # LiteLLM counts with a tokenizer of its own
-        assert 0 < turn.reply_tokens <= (2 if kind == LITELLM else 1) * SHORT_ANSWER
+        # LiteLLM counts with a tokenizer of its own, and llama.cpp's Python server one token more than it was asked for
+        assert 0 < turn.reply_tokens <= (2 if kind == LITELLM else 1) * SHORT_ANSWER + 1
         assert 500 < turn.prompt_tokens < 10_000
         assert turn.restarts == 0
     # whoever calls no tool is told in plain text how to

@@ -157,10 +157,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def wanted(config: pytest.Config, item: pytest.Item) -> bool:
     """Whether the lane runs this test."""
+    if lane_of(config) in (lanes.Lane.SMOKE, lanes.Lane.TEST) and item.get_closest_marker(SLOW):
+        return False
     if lane_of(config) is lanes.Lane.SMOKE:
         return lanes.in_smoke(name_of(item))
-    if lane_of(config) is lanes.Lane.TEST and item.get_closest_marker(SLOW):
-        return False
     files, file = config.stash[PLAN].files, corpus_file(item)
     return files is None or file is None or file in files
 

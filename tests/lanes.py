@@ -22,7 +22,12 @@ class Lane(StrEnum):
 JUDGE, TORCH, BROWSER, GPU, SANDBOX, SLOW = "judge", "torch", "browser", "gpu", "sandbox", "slow"
 
 MARKED: dict[str, tuple[str, ...]] = {
-    SLOW: ("others",),
+    SLOW: (
+        "others",
+        "contract/test_making_conversations.py",
+        "unit/training/test_alterations.py::test_plans_have_the_stated_shares",
+        "unit/training/test_alterations.py::test_styles_give_different_bundles_with_the_same_kernels",
+    ),
     BROWSER: ("browser",),
     GPU: ("gpu",),
     SANDBOX: (

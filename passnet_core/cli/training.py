@@ -231,7 +231,7 @@ def _filters(args: argparse.Namespace) -> Iterator[str]:
         yield "Attempts with any result."
     else:
         yield f"Attempts whose best bundle was accepted on at least {args.at_least:.0%} of the subgraphs."
-    yield "Of attempts at a task whose bundles differ at most in layout, comments and docstrings, one."
+    yield "Of attempts at a task that began and ended with the same code up to layout, comments and docstrings, one."
     if args.verdicts:
         yield f"Only these verdicts: {', '.join(args.verdicts)}."
     if args.faster_than is not None:

@@ -50,7 +50,7 @@ def test_a_decoder_that_learnt_an_accepted_conversation_holds_it_and_not_its_mis
     rows = accepted_rows(tmp_path / "taught")
     texts = (text for row in rows for text, _ in parts_of(row["messages"]))
     tokenizer = train_tokenizer(texts, 600, tmp_path / "t.json")
-    ((tokens, own),) = prepared(rows, tokenizer, SHAPE.context)
+    (tokens, own), _ = prepared(rows, tokenizer, SHAPE.context)
     learnt = tokenizer.decode([each for each, is_own in zip(tokens, own) if is_own], skip_special_tokens=False)
     assert learnt == (
         f"<|call|>write_file<|argument|>a.py<|argument|>{a_pass(Verdict.VALUES_ONLY)}<|call|>evaluate<|end|>"

@@ -1,7 +1,7 @@
 """Fine-tune a causal language model on conversations, by TRL and PEFT, on one GPU.
 
-    passnet trajectories export --format trl --validation 0.05 --out runs/data
-    python examples/finetune/sft.py --model NAME_OR_PATH --data runs/data/train.jsonl --out runs/tuned
+    passnet trajectories export --format trl --out runs/passes.jsonl
+    python examples/finetune/sft.py --model NAME_OR_FOLDER --data runs/passes.jsonl --out runs/tuned
 
 The loss falls on the answers that are worth learning and on nothing else. The folder gets the adapter (or, with --full,
 the weights), the tokenizer, the losses as curve.json and as a picture, curve.svg. The same command goes on from the

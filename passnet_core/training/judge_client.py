@@ -13,6 +13,7 @@ Answers are dictionaries with the fields of the service's OpenAPI document. A re
 the machine was at fault, or nothing can be said of the values."""
 
 import concurrent.futures
+import http.client
 import json
 import os
 import secrets
@@ -115,8 +116,7 @@ class JudgeClient:
         repeatable = method in ("GET", "DELETE") or (isinstance(body, dict) and bool({"key", "step"} & set(body)))
         while True:
             try:
-                with self._opened(method, path, body) as response:
-                    return json.loads(response.read())
+                return self._answered(method, path, body)
             except JudgeError as error:
                 wait_s = error.retry_after_s or pause
                 again = error.status in (429, 503) or (error.status == 0 and repeatable)
@@ -124,12 +124,13 @@ class JudgeClient:
                     raise
                 time.sleep(wait_s)
                 pause = min(LONGEST_PAUSE_S, 2 * pause)
-            except (OSError, ValueError) as error:
-                # the connection broke in the middle of the answer
-                if not repeatable or time.monotonic() + pause > until:
-                    raise JudgeError(0, "Unreachable", f"The answer of {self.url} broke off: {error}.") from error
-                time.sleep(pause)
-                pause = min(LONGEST_PAUSE_S, 2 * pause)
+
+    def _answered(self, method: str, path: str, body: Any) -> Any:
+        with self._opened(method, path, body) as response:
+            try:
+                return json.loads(response.read())
+            except (OSError, ValueError, http.client.HTTPException) as error:
+                raise JudgeError(0, "Unreachable", f"The answer of {self.url} broke off: {error}.") from error
 
     def _opened(self, method: str, path: str, body: Any = None) -> Any:
         headers = {"Accept": "application/json", "Content-Type": "application/json"}

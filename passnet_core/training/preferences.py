@@ -18,6 +18,7 @@ from typing import Any
 from passnet_core.records import Bundle
 from passnet_core.records.trajectories import Message, OfferedTool, Score, ToolCall, Trajectory, Turn
 from passnet_core.solvers.llm.files import BundleFiles, ToolProblem
+from passnet_core.solvers.llm.tools import replay
 from passnet_core.solvers.llm.wire import readable
 from passnet_core.training.chat_rows import objects, schemas, tools_text
 from passnet_core.training.examples import example_of, is_mistake, offers
@@ -118,7 +119,7 @@ def _rewritten(before: Sequence[Turn], answer: Message, wanted: Bundle) -> Messa
     files = BundleFiles()
     for turn in before:
         for call in turn.answer.calls:
-            _replay(files, call)
+            replay(files, call)
     edits = [call for call in answer.calls if call.name in files.changes]
     others = [call for call in answer.calls if call.name not in files.changes]
     if not edits:
@@ -130,21 +131,12 @@ def _rewritten(before: Sequence[Turn], answer: Message, wanted: Bundle) -> Messa
         )
     ]
     for call in writing:
-        _replay(files, call)
+        replay(files, call)
     try:
         same = bool(writing) and files.bundle(wanted.author).digest == wanted.digest
     except ToolProblem:
         return None
     return replace(answer, calls=(*writing, *others), reasoning="") if same else None
-
-
-def _replay(files: BundleFiles, call: ToolCall) -> None:
-    try:
-        arguments = json.loads(call.arguments or "{}")
-        if call.name in files.changes and isinstance(arguments, dict):
-            files.changes[call.name](**arguments)
-    except (ToolProblem, ValueError, TypeError, AttributeError):
-        return  # it changed nothing then either
 
 
 def _before(trajectory: Trajectory, number: int) -> tuple[Message, ...]:

@@ -31,7 +31,7 @@ def served(
     for task in tasks:
         if not (folder / "tasks" / task.id).exists():  # a service that is started again finds them
             write_task(task, folder / "tasks" / task.id)
-    scheduler, ledger = Scheduler(_Kept(backend)), Ledger(folder)
+    scheduler, ledger = Scheduler(KeptOpen(backend)), Ledger(folder)
     app = judge_service(
         Corpus([folder / "tasks"]), scheduler, ledger, tokens=tokens or {}, limits=limits or ServiceLimits()
     )
@@ -58,7 +58,7 @@ def served(
         ledger.close()
 
 
-class _Kept:
+class KeptOpen:
     """A backend that a scheduler cannot close, since other tests use it."""
 
     def __init__(self, backend: Backend) -> None:

@@ -35,6 +35,18 @@ def as_written(job: Job) -> Outcome:
     return outcome(job, next((each for each in Verdict if f"VERDICT {each.value}" in code), Verdict.NO_MATCH))
 
 
+def held_up(backend: FakeBackend) -> threading.Event:
+    """Have the judge answer only once the event that is returned is set."""
+    go_on = threading.Event()
+
+    def slowly(job: Job) -> Outcome:
+        assert go_on.wait(30)
+        return as_written(job)
+
+    backend.answer = slowly
+    return go_on
+
+
 @pytest.fixture
 def backend() -> FakeBackend:
     return FakeBackend(as_written, Device.CUDA)
@@ -157,13 +169,7 @@ def test_a_text_without_a_pass_is_the_models_fault(judge: JudgeClient, backend: 
 
 
 def test_a_key_is_judged_once_however_often_and_at_once_it_is_asked(tmp_path: Path, backend: FakeBackend) -> None:
-    go_on = threading.Event()
-
-    def slowly(job: Job) -> Outcome:
-        assert go_on.wait(30)
-        return as_written(job)
-
-    backend.answer = slowly
+    go_on = held_up(backend)
     asked: dict[str, Any] = {"task": "relu", "text": FASTER, "key": "one", "stage": "measure", "fresh": True}
     with served(tmp_path, backend, [three_subgraphs()]) as judge, concurrent.futures.ThreadPoolExecutor(8) as threads:
         waiting = [threads.submit(judge.evaluate, **asked) for _ in range(8)]
@@ -210,13 +216,7 @@ def test_equal_jobs_are_judged_once_unless_asked_afresh(judge: JudgeClient, back
 def test_equal_jobs_asked_for_at_once_are_judged_once_and_outlive_who_asked_first(
     tmp_path: Path, backend: FakeBackend
 ) -> None:
-    go_on = threading.Event()
-
-    def slowly(job: Job) -> Outcome:
-        assert go_on.wait(30)
-        return as_written(job)
-
-    backend.answer = slowly
+    go_on = held_up(backend)
     with served(tmp_path, backend, [three_subgraphs()]) as judge, concurrent.futures.ThreadPoolExecutor(8) as threads:
         connection = http.client.HTTPConnection(urllib.parse.urlsplit(judge.url).netloc, timeout=30)
         body = json.dumps({"task": "relu", "text": FASTER, "stage": "measure"})
@@ -243,13 +243,7 @@ def test_keys_of_two_callers_do_not_meet(tmp_path: Path, backend: FakeBackend) -
 
 
 def test_too_many_are_refused_with_when_to_come_back(tmp_path: Path, backend: FakeBackend) -> None:
-    go_on = threading.Event()
-
-    def slowly(job: Job) -> Outcome:
-        assert go_on.wait(30)
-        return as_written(job)
-
-    backend.answer = slowly
+    go_on = held_up(backend)
     with (
         served(tmp_path, backend, [three_subgraphs()], limits=ServiceLimits(most=2)) as judge,
         concurrent.futures.ThreadPoolExecutor(4) as threads,
@@ -273,13 +267,7 @@ def test_too_many_are_refused_with_when_to_come_back(tmp_path: Path, backend: Fa
 
 
 def test_a_higher_priority_is_judged_first(tmp_path: Path, backend: FakeBackend) -> None:
-    go_on = threading.Event()
-
-    def slowly(job: Job) -> Outcome:
-        assert go_on.wait(30)
-        return as_written(job)
-
-    backend.answer = slowly
+    go_on = held_up(backend)
     with served(tmp_path, backend, [three_subgraphs()]) as judge, concurrent.futures.ThreadPoolExecutor(4) as threads:
         verdicts = (Verdict.CRASHED, Verdict.NO_MATCH, Verdict.WRONG_VALUES, Verdict.FASTER)
         done = []

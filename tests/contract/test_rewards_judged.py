@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -24,7 +23,7 @@ from passnet_core.server.judge_service import ServiceLimits
 from passnet_core.settings import Settings
 from passnet_core.training.judge_client import JudgeClient, JudgeError
 from tests.adversarial.corpus import FOLDER, Entry, read
-from tests.contract.judge_served import served
+from tests.contract.judge_served import KeptOpen, served
 from tests.contract.judging import RIGHT, WRONG
 from tests.contract.scripted import task
 
@@ -73,17 +72,9 @@ def by_command_line(folder: Path, backend: LocalBackend, bundle: Bundle) -> tupl
     settings = Settings(home=folder / "home", data=folder / "data", python=Path(sys.executable))
     asked = ["evaluate", "add-relu", "--bundle", str(folder / "bundle"), "--json"]
     asked += ["--outcomes", str(folder / "outcomes.jsonl")]
-    main(asked, out=out, err=err, backend=_KeptOpen(backend), settings=settings)
+    main(asked, out=out, err=err, backend=KeptOpen(backend), settings=settings)
     (found,) = json.loads(out.getvalue())["outcomes"]
     return found["verdict"], found["accepted"]
-
-
-class _KeptOpen:
-    def __init__(self, backend: LocalBackend) -> None:
-        self.capacity, self.run, self.inspect = backend.capacity, backend.run, backend.inspect
-
-    def close(self) -> None:
-        """Other tests use it."""
 
 
 def test_two_hundred_answers_of_sixteen_clients_are_what_the_command_line_says(
@@ -129,27 +120,16 @@ def test_a_cheat_gets_no_reward(backend: LocalBackend, tmp_path: Path, entry: En
 
 def test_a_killed_service_loses_no_answer_and_gives_none_twice(tmp_path: Path) -> None:
     write_task(task(), tmp_path / "data" / "tasks" / "add-relu")
-    with _Service(tmp_path) as service:
+    with _Service(tmp_path) as service, ThreadPoolExecutor(1) as threads:
         judge = JudgeClient(service.url, patience_s=0)
         before = judge.evaluate("add-relu", text=COMPLETIONS["wrong"], key="before")
-        raised: list[BaseException] = []
-
-        def ask() -> None:
-            try:
-                judge.evaluate("add-relu", text=COMPLETIONS["right"], key="during")
-            except BaseException as error:
-                raised.append(error)
-
-        waiting = threading.Thread(target=ask)
-        waiting.start()
+        waiting = threads.submit(judge.evaluate, "add-relu", text=COMPLETIONS["right"], key="during")
         while not judge.health()["evaluations"]:
             pass
         service.process.send_signal(signal.SIGKILL)
-        waiting.join(60)
-        assert not waiting.is_alive()
-        (error,) = raised
-        assert isinstance(error, JudgeError)
-        assert (error.kind, error.status) == ("Unreachable", 0)
+        with pytest.raises(JudgeError) as refusal:
+            waiting.result(60)
+        assert (refusal.value.kind, refusal.value.status) == ("Unreachable", 0)
     with _Service(tmp_path) as service:
         judge = JudgeClient(service.url, patience_s=0)
         assert judge.evaluate("add-relu", text=COMPLETIONS["wrong"], key="before") == before

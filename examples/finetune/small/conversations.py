@@ -7,7 +7,6 @@ The system's message is left out: it is the same in every conversation, and woul
 reasoning, words beside calls, and the machine. The model learns its answers up to <|end|>, except those to which the
 export gave the weight 0: it reads mistakes, and does not learn them."""
 
-import contextlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -17,8 +16,8 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
 from passnet_core.records.trajectories import Message, ToolCall
 from passnet_core.solvers.llm.chat import written
-from passnet_core.solvers.llm.files import BundleFiles, ToolProblem
-from passnet_core.solvers.llm.tools import TOOLS, calls_in
+from passnet_core.solvers.llm.files import BundleFiles
+from passnet_core.solvers.llm.tools import TOOLS, calls_in, replay
 
 PAD, USER, CALL, ARGUMENT, RESULT, END = "<|pad|>", "<|user|>", "<|call|>", "<|argument|>", "<|result|>", "<|end|>"
 SPECIAL = (PAD, USER, CALL, ARGUMENT, RESULT, END)
@@ -61,11 +60,8 @@ def straightened(messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]] 
     results = {str(each.get("tool_call_id")): str(each["content"]) for each in messages if each["role"] == "tool"}
     for message in messages:
         for call in message.get("tool_calls") or ():
-            name = call["function"]["name"]
-            if name in files.changes:
-                with contextlib.suppress(ToolProblem, TypeError, ValueError):
-                    files.changes[name](**json.loads(call["function"]["arguments"]))
-            elif name == "evaluate":
+            replay(files, ToolCall(call["id"], **call["function"]))
+            if call["function"]["name"] == "evaluate":
                 said = results.get(call["id"], said)
     if not said or not files.codes or len(first) != asked:
         return None

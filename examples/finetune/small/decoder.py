@@ -7,7 +7,7 @@ import random
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from queue import Empty, Queue
@@ -195,6 +195,7 @@ class SmallModel:
         self._temperature, self._wait_s = temperature, wait_s
         self._end, self._pad = tokenizer.token_to_id(END), tokenizer.token_to_id(PAD)
         self._queue: Queue[_Asked | None] = Queue()
+        self._sampler = ThreadPoolExecutor(1, thread_name_prefix="small-model-sampler")
         self._thread = threading.Thread(target=self._work, name="small-model", daemon=True)
         self._thread.start()
 
@@ -227,6 +228,7 @@ class SmallModel:
     def close(self) -> None:
         self._queue.put(None)
         self._thread.join()
+        self._sampler.shutdown()
 
     def _work(self) -> None:
         while (first := self._queue.get()) is not None:
@@ -241,12 +243,14 @@ class SmallModel:
                     self._queue.put(None)
                     break
                 batch.append(asked)
-            try:
-                for asked, tokens in zip(batch, self._sampled([each.prompt for each in batch])):
-                    asked.reply.set_result(tokens)
-            except Exception as error:
-                for asked in batch:
+            sampling = self._sampler.submit(self._sampled, [each.prompt for each in batch])
+            # an error in sampling is raised where somebody waits for an answer
+            error = sampling.exception()
+            for number, asked in enumerate(batch):
+                if error is not None:
                     asked.reply.set_exception(error)
+                else:
+                    asked.reply.set_result(sampling.result()[number])
 
     @torch.no_grad()
     def _sampled(self, prompts: Sequence[list[int]]) -> list[list[int]]:

@@ -121,8 +121,7 @@ class Workplace:
 
     def redo(self, call: ToolCall) -> None:
         """Repeat what a call did to the files, and nothing else."""
-        if call.name in self.files.changes:
-            self.do(call, threading.Event())
+        replay(self.files, call)
 
     def _judged(self, outcomes: Sequence[Outcome]) -> Done:
         self.last = {outcome.subgraph_id: outcome for outcome in outcomes}
@@ -209,7 +208,12 @@ def written_by(calls: Iterable[ToolCall]) -> BundleFiles:
     """The files that calls leave behind; those that cannot be executed do nothing."""
     files = BundleFiles()
     for call in calls:
-        if call.name in files.changes:
-            with contextlib.suppress(ToolProblem):
-                files.changes[call.name](**_arguments(call))
+        replay(files, call)
     return files
+
+
+def replay(files: BundleFiles, call: ToolCall) -> None:
+    """Do to the files what a call did; nothing if it changes none, or could not be executed."""
+    if call.name in files.changes:
+        with contextlib.suppress(ToolProblem):
+            files.changes[call.name](**_arguments(call))

@@ -212,13 +212,16 @@ class _Making:
     def run(self, turns: Iterator[tuple[Task, int]]) -> Made:
         begun = datetime.now(UTC)
         judges = self.scheduler.capacity().judges
-        with contextlib.closing(self.inspections), ThreadPoolExecutor(judges) as threads:
-            try:
-                for future in [threads.submit(self._work, turns) for _ in range(judges)]:
-                    future.result()
-            except BaseException:
-                self.cancelled.set()
-                raise
+        with (
+            contextlib.closing(self.inspections),
+            ThreadPoolExecutor(judges) as threads,
+            contextlib.ExitStack() as unless_done,
+        ):
+            # if one thread raises, or a person interrupts, stop the others before waiting for them
+            unless_done.callback(self.cancelled.set)
+            for future in [threads.submit(self._work, turns) for _ in range(judges)]:
+                future.result()
+            unless_done.pop_all()
         self.made.seconds = (datetime.now(UTC) - begun).total_seconds()
         self._tell(begun)
         return self.made

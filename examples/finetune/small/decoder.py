@@ -1,4 +1,7 @@
-"""A small decoder: its training from scratch on conversations, and its answers to many conversations at once."""
+"""A small decoder: its training from scratch on conversations, and its answers to many conversations at once.
+
+The transformer of Llama (Touvron et al., 2023) in a few lines of torch, with a cache whose rows are at places of their
+own: an answer that ends makes room for the next one."""
 
 import copy
 import json
@@ -8,20 +11,24 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from queue import Empty, Queue
+from typing import Protocol
 
 import torch
 from tokenizers import Tokenizer
-from transformers import LlamaConfig, LlamaForCausalLM
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy, linear, scaled_dot_product_attention, silu
+from torch.utils.data import DataLoader, Dataset
 
-from examples.finetune.small.conversations import END, PAD, calls_of, prompt_of
+from examples.finetune.small.conversations import END, PAD, Encoded, calls_of, prompt_of
 from passnet_core.records.trajectories import Message, Role
 from passnet_core.solvers.llm.chat import ModelError, Reply, Stopped, Tool, Trouble
 
-Encoded = tuple[list[int], list[bool]]
 SAVE_EVERY_S = 60.0
+UNLEARNT = -100
+"""The label of a token that is not learnt."""
 
 
 @dataclass(frozen=True)
@@ -33,13 +40,14 @@ class Shape:
     heads: int = 8
     inner: int = 1408
     context: int = 3072
-    vocabulary: int = 8192
+    vocabulary: int = 4096
 
 
 @dataclass(frozen=True, kw_only=True)
 class Schedule:
     """How it is trained. seconds: of training, over which the rate falls to a tenth as a cosine does; or steps, if they
-    are given. tokens: of a step, padding included. rate: the highest learning rate."""
+    are given. tokens: of a step, padding included. rate: the highest learning rate. workers: processes that prepare
+    batches; 0: this one does."""
 
     seconds: float = math.inf
     steps: int | None = None
@@ -49,30 +57,90 @@ class Schedule:
     """The share of the time in which the rate rises."""
     decay: float = 0.1
     clip: float = 1.0
+    workers: int = 0
 
 
-def new_decoder(shape: Shape, seed: int) -> LlamaForCausalLM:
+# --- the model ---
+
+
+class Attends(Protocol):
+    """Attention of one layer: queries, keys and values of shape [rows, heads, tokens, width of a head]."""
+
+    def __call__(self, layer: int, query: Tensor, key: Tensor, value: Tensor) -> Tensor: ...
+
+
+def _causally(layer: int, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    return scaled_dot_product_attention(query, key, value, is_causal=True)
+
+
+class _Block(nn.Module):
+    def __init__(self, shape: Shape) -> None:
+        super().__init__()
+        self.heads = shape.heads
+        self.before_attention, self.before_mlp = nn.RMSNorm(shape.width, eps=1e-5), nn.RMSNorm(shape.width, eps=1e-5)
+        self.qkv = nn.Linear(shape.width, 3 * shape.width, bias=False)
+        self.joined = nn.Linear(shape.width, shape.width, bias=False)
+        self.gate_up = nn.Linear(shape.width, 2 * shape.inner, bias=False)
+        self.down = nn.Linear(shape.inner, shape.width, bias=False)
+
+    def forward(self, x: Tensor, turns: tuple[Tensor, Tensor], layer: int, attends: Attends) -> Tensor:
+        parts = self.qkv(self.before_attention(x)).unflatten(-1, (3, self.heads, -1)).permute(2, 0, 3, 1, 4)
+        query, key = (_turned(each, *turns) for each in parts[:2])
+        x = x + self.joined(attends(layer, query, key, parts[2]).transpose(1, 2).flatten(2))
+        gate, up = self.gate_up(self.before_mlp(x)).chunk(2, dim=-1)
+        return x + self.down(silu(gate) * up)
+
+
+def _turned(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+    """Rotary position embedding (Su et al., 2021), of shape [rows, heads, tokens, width of a head]."""
+    left, right = x.chunk(2, dim=-1)
+    return torch.cat((left * cos - right * sin, right * cos + left * sin), dim=-1).to(x.dtype)
+
+
+class Decoder(nn.Module):
+    """Tokens to the logits of the next token; the embedding also serves as the head."""
+
+    def __init__(self, shape: Shape) -> None:
+        super().__init__()
+        self.shape = shape
+        self.embedding = nn.Embedding(shape.vocabulary, shape.width)
+        self.blocks = nn.ModuleList(_Block(shape) for _ in range(shape.layers))
+        self.norm = nn.RMSNorm(shape.width, eps=1e-5)
+        for each in self.parameters():
+            if each.dim() > 1:
+                nn.init.normal_(each, std=0.02)
+
+    def hidden(self, tokens: Tensor, places: Tensor, attends: Attends = _causally) -> Tensor:
+        """The last hidden states, [rows, tokens, width]. places: of the tokens in their conversations, [rows or 1,
+        tokens]."""
+        half = self.shape.width // self.shape.heads // 2
+        rates = 10_000.0 ** -(torch.arange(half, device=tokens.device) / half)
+        angles = (places[:, None, :, None] * rates).float()
+        turns = angles.cos(), angles.sin()
+        x = self.embedding(tokens)
+        for layer, block in enumerate(self.blocks):
+            x = block(x, turns, layer, attends)
+        found: Tensor = self.norm(x)
+        return found
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        """The logits that follow hidden states."""
+        return linear(hidden, self.embedding.weight)
+
+
+def new_decoder(shape: Shape, seed: int) -> Decoder:
     """A decoder with random weights."""
     torch.manual_seed(seed)
-    config = LlamaConfig(
-        vocab_size=shape.vocabulary,
-        hidden_size=shape.width,
-        intermediate_size=shape.inner,
-        num_hidden_layers=shape.layers,
-        num_attention_heads=shape.heads,
-        num_key_value_heads=shape.heads,
-        max_position_embeddings=shape.context,
-        tie_word_embeddings=True,
-        pad_token_id=0,
-        bos_token_id=None,
-        eos_token_id=None,
-    )
-    return LlamaForCausalLM(config)
+    return Decoder(shape)
+
+
+# --- training ---
 
 
 def train(
-    model: LlamaForCausalLM,
-    data: Sequence[Encoded],
+    model: Decoder,
+    data: Dataset[Encoded],
+    lengths: Sequence[int],
     schedule: Schedule,
     folder: Path,
     *,
@@ -81,9 +149,9 @@ def train(
 ) -> list[dict[str, float]]:
     """Train on the tokens that the model writes, and return the loss (nats per token) by step and seconds.
 
-    The state is written to the folder once a minute, and the same call goes on from it. Raises ValueError without
-    data."""
-    if not data:
+    data: the conversations by (number, seed), drawn anew in every epoch; lengths: about how many tokens each has. The
+    state is written to the folder once a minute, and the same call goes on from it. Raises ValueError without data."""
+    if not lengths:
         raise ValueError("There is nothing to train on.")
     device = next(model.parameters()).device
     kinds = ([p for p in model.parameters() if p.dim() > 1], [p for p in model.parameters() if p.dim() < 2])
@@ -95,7 +163,12 @@ def train(
         model.load_state_dict(found["model"])
         optimizer.load_state_dict(found["optimizer"])
         before, curve = found["seconds"], json.loads((folder / "curve.json").read_text())
-    batches = _batches(data, schedule.tokens, random.Random(f"{seed} {len(curve)}"))
+    chance = random.Random(f"{seed} {len(curve)}")
+    loader = DataLoader(
+        data, batch_sampler=_Batches(lengths, schedule.tokens, chance), collate_fn=_padded,
+        num_workers=schedule.workers, pin_memory=device.type == "cuda",
+    )  # fmt: skip
+    batches = iter(loader)
     began = saved = time.monotonic()
     model.train()
     while True:
@@ -105,12 +178,14 @@ def train(
             break
         for group in optimizer.param_groups:
             group["lr"] = schedule.rate * min(1.0, share / schedule.warm_up) * (0.55 + 0.45 * math.cos(math.pi * share))
-        tokens, labels = (each.to(device) for each in next(batches))
+        tokens, labels = (each.to(device, non_blocking=True) for each in next(batches))
         with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
-            logits = model(input_ids=tokens, use_cache=False).logits
-        loss = torch.nn.functional.cross_entropy(logits[:, :-1].flatten(0, 1).float(), labels[:, 1:].flatten())
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), schedule.clip)
+            hidden = model.hidden(tokens[:, :-1], torch.arange(tokens.shape[1] - 1, device=device)[None])
+            learnt = labels[:, 1:] != UNLEARNT
+            logits = model.logits(hidden[learnt])
+        loss = cross_entropy(logits.float(), labels[:, 1:][learnt])
+        loss.backward()  # type: ignore[no-untyped-call]
+        nn.utils.clip_grad_norm_(model.parameters(), schedule.clip)
         optimizer.step()
         optimizer.zero_grad(set_to_none=True)
         if len(curve) % 20 == 0:
@@ -124,11 +199,7 @@ def train(
 
 
 def _save(
-    model: LlamaForCausalLM,
-    optimizer: torch.optim.Optimizer,
-    seconds: float,
-    curve: list[dict[str, float]],
-    folder: Path,
+    model: Decoder, optimizer: torch.optim.Optimizer, seconds: float, curve: list[dict[str, float]], folder: Path
 ) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     new = folder / "state.new"
@@ -137,67 +208,163 @@ def _save(
     new.replace(folder / "state.pt")
 
 
-def _batches(
-    data: Sequence[Encoded], most_tokens: int, chance: random.Random
-) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
-    """Batches without end: tokens and labels, which are −100 where nothing is learnt; both of shape [rows, longest]."""
-    while True:
-        order = chance.sample(range(len(data)), len(data))
-        # rows of about one length together, so that little is padding; the batches themselves in no order
-        chunks = [order[start : start + 512] for start in range(0, len(order), 512)]
-        rows: list[list[int]] = []
-        for chunk in chunks:
-            batch: list[int] = []
-            for each in sorted(chunk, key=lambda each: len(data[each][0])):
-                if batch and (len(batch) + 1) * len(data[each][0]) > most_tokens:
-                    rows.append(batch)
-                    batch = []
-                batch.append(each)
-            rows.append(batch)
-        chance.shuffle(rows)
-        for batch in rows:
-            longest = max(len(data[each][0]) for each in batch)
-            tokens = torch.zeros(len(batch), longest, dtype=torch.long)
-            labels = torch.full((len(batch), longest), -100)
-            for row, each in enumerate(batch):
-                ids, own = torch.tensor(data[each][0]), torch.tensor(data[each][1])
-                tokens[row, : len(ids)] = ids
-                labels[row, : len(ids)] = torch.where(own, ids, -100)
-            yield tokens, labels
+class _Batches:
+    """Batches without end, as lists of conversation numbers and seeds."""
+
+    def __init__(self, lengths: Sequence[int], most_tokens: int, chance: random.Random) -> None:
+        self.lengths, self.most_tokens, self.chance = lengths, most_tokens, chance
+
+    def __iter__(self) -> Iterator[list[tuple[int, str]]]:
+        while True:
+            order = self.chance.sample(range(len(self.lengths)), len(self.lengths))
+            # rows of about one length together, so that little is padding; the batches themselves in no order
+            chunks = [order[start : start + 512] for start in range(0, len(order), 512)]
+            rows: list[list[int]] = []
+            for chunk in chunks:
+                batch: list[int] = []
+                for each in sorted(chunk, key=lambda each: self.lengths[each]):
+                    if batch and (len(batch) + 1) * self.lengths[each] > self.most_tokens:
+                        rows.append(batch)
+                        batch = []
+                    batch.append(each)
+                rows.append(batch)
+            self.chance.shuffle(rows)
+            for batch in rows:
+                yield [(each, str(self.chance.random())) for each in batch]
+
+
+def _padded(rows: Sequence[Encoded]) -> tuple[Tensor, Tensor]:
+    """Tokens and labels, both of shape [rows, longest]."""
+    longest = max(len(tokens) for tokens, _ in rows)
+    tokens = torch.zeros(len(rows), longest, dtype=torch.long)
+    labels = torch.full((len(rows), longest), UNLEARNT)
+    for row, (ids, own) in enumerate(rows):
+        tokens[row, : len(ids)] = torch.tensor(ids)
+        labels[row, : len(ids)] = torch.where(torch.tensor(own, dtype=torch.bool), tokens[row, : len(ids)], UNLEARNT)
+    return tokens, labels
+
+
+def save_decoder(model: Decoder, folder: Path) -> None:
+    """Write the weights, in bfloat16, and the shape."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "shape.json").write_text(json.dumps(asdict(model.shape)))
+    torch.save({name: each.to(torch.bfloat16) for name, each in model.state_dict().items()}, folder / "weights.pt")
+
+
+# --- sampling ---
+
+STEPS = 16
+"""Tokens between two looks at which answers have ended."""
+MIN_P = 0.05
+"""Tokens less likely than this share of the likeliest one are not sampled (Nguyen et al., 2024)."""
+
+
+class _Sampler:
+    """Rows of a cache, each of which continues one text: add puts a prompt into a free row, advance samples tokens."""
+
+    def __init__(self, model: Decoder, rows: int, context: int, temperature: float) -> None:
+        self.model, self.context, self.temperature = model, context, temperature
+        weight, shape = model.embedding.weight, model.shape
+        size = (shape.layers, rows, shape.heads, context, shape.width // shape.heads)
+        self.keys, self.values = (torch.zeros(size, dtype=weight.dtype, device=weight.device) for _ in range(2))
+        self.tokens, self.places = (torch.zeros(rows, dtype=torch.long, device=weight.device) for _ in range(2))
+        self.made = torch.zeros(STEPS, rows, dtype=torch.long, device=weight.device)
+        self.rows = torch.arange(rows, device=weight.device)
+        self.graph: torch.cuda.CUDAGraph | None = None
+
+    def add(self, row: int, prompt: Sequence[int]) -> None:
+        """Read all tokens but the last, which the next step reads."""
+        tokens = torch.tensor([prompt], device=self.rows.device)
+        read = tokens.shape[1] - 1
+
+        def kept(layer: int, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+            self.keys[layer, row, :, :read], self.values[layer, row, :, :read] = key[0], value[0]
+            return _causally(layer, query, key, value)
+
+        if read:
+            self.model.hidden(tokens[:, :-1], torch.arange(read, device=tokens.device)[None], kept)
+        self.tokens[row], self.places[row] = prompt[-1], read
+
+    def advance(self) -> list[list[int]]:
+        """The next STEPS tokens of each row; those of free rows mean nothing."""
+        if self.rows.device.type != "cuda":
+            self._steps()
+        else:
+            if self.graph is None:
+                self.graph = self._captured()
+            self.graph.replay()
+        return self.made.T.tolist()
+
+    def _captured(self) -> torch.cuda.CUDAGraph:
+        before = self.tokens.clone(), self.places.clone()
+        side = torch.cuda.Stream()
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):
+            self._steps()
+        torch.cuda.current_stream().wait_stream(side)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            self._steps()
+        for now, then in zip((self.tokens, self.places), before):
+            now.copy_(then)
+        return graph
+
+    def _steps(self) -> None:
+        for step in range(STEPS):
+            seen = (torch.arange(self.context, device=self.rows.device) <= self.places[:, None])[:, None, None]
+
+            def cached(layer: int, query: Tensor, key: Tensor, value: Tensor, seen: Tensor = seen) -> Tensor:
+                self.keys[layer][self.rows, :, self.places] = key[:, :, 0]
+                self.values[layer][self.rows, :, self.places] = value[:, :, 0]
+                return scaled_dot_product_attention(query, self.keys[layer], self.values[layer], attn_mask=seen)
+
+            hidden = self.model.hidden(self.tokens[:, None], self.places[:, None], cached)
+            self.tokens.copy_(self._drawn(self.model.logits(hidden[:, 0]).float()))
+            self.made[step] = self.tokens
+            self.places.add_(1).clamp_(max=self.context - 1)
+
+    def _drawn(self, logits: Tensor) -> Tensor:
+        if not self.temperature:
+            return logits.argmax(-1)
+        likely = (logits / self.temperature).softmax(-1)
+        likely = likely.where(likely >= MIN_P * likely.amax(-1, keepdim=True), 0.0)
+        # a draw in proportion to what is likely: the first of exponential clocks with these rates
+        return (likely / torch.empty_like(likely).exponential_()).argmax(-1)
 
 
 @dataclass
 class _Asked:
     prompt: list[int]
     reply: "Future[list[int]]"
+    stopped: threading.Event
+    most: int
+    made: list[int] = field(default_factory=list)
 
 
 class SmallModel:
-    """A decoder as a Model of the playground's conversations. Answers that are asked for at about the same time are
-    sampled together; safe to share between threads. Call close() at the end."""
+    """A decoder as a Model of the playground's conversations. Up to at_once answers are sampled together, others wait;
+    safe to share between threads. Call close() at the end."""
 
     def __init__(
         self,
-        model: LlamaForCausalLM,
+        model: Decoder,
         tokenizer: Tokenizer,
         name: str,
         *,
         context: int,
-        most_new: int = 1536,
+        most_new: int = 2048,
         at_once: int = 128,
         temperature: float = 0.7,
-        wait_s: float = 0.3,
     ) -> None:
         self.name = name
-        half = torch.bfloat16 if model.device.type == "cuda" else torch.float32
+        half = torch.bfloat16 if model.embedding.weight.device.type == "cuda" else torch.float32
         self._model, self._tokenizer = copy.deepcopy(model).eval().to(half), tokenizer
-        self._context, self._most_new, self._at_once = context, most_new, at_once
-        self._temperature, self._wait_s = temperature, wait_s
-        self._end, self._pad = tokenizer.token_to_id(END), tokenizer.token_to_id(PAD)
+        self._context, self._most_new, self._at_once, self._temperature = context, most_new, at_once, temperature
+        self._end = tokenizer.token_to_id(END)
+        assert tokenizer.token_to_id(PAD) == 0
         self._queue: Queue[_Asked | None] = Queue()
-        self._sampler = ThreadPoolExecutor(1, thread_name_prefix="small-model-sampler")
-        self._thread = threading.Thread(target=self._work, name="small-model", daemon=True)
-        self._thread.start()
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="small-model")
+        self._working = self._thread.submit(self._work)
 
     def complete(
         self,
@@ -211,11 +378,14 @@ class SmallModel:
         """See Model. Raises ModelError if the conversation leaves no room for an answer."""
         began = time.monotonic()
         prompt = self._tokenizer.encode(prompt_of(messages)).ids
-        if len(prompt) > self._context - 64:
+        most = min(self._context - len(prompt), self._most_new)
+        if most < 64:
             raise ModelError(Trouble.TOO_LONG, f"The conversation has {len(prompt)} tokens of {self._context}.")
-        asked = _Asked(prompt, Future())
+        asked = _Asked(prompt, Future(), cancelled, most)
         self._queue.put(asked)
         while not asked.reply.done():
+            if self._working.done():
+                self._working.result()
             if cancelled.wait(0.05):
                 raise Stopped("The answer was stopped.")
         tokens = asked.reply.result()
@@ -226,57 +396,35 @@ class SmallModel:
         return Reply(Message(Role.MODEL, calls=calls_of(text)), finish, len(prompt), len(tokens), seconds)
 
     def close(self) -> None:
+        """Wait for the answers that were asked for."""
         self._queue.put(None)
-        self._thread.join()
-        self._sampler.shutdown()
+        self._thread.shutdown()
+        self._working.result()
 
+    @torch.no_grad()
     def _work(self) -> None:
-        while (first := self._queue.get()) is not None:
-            batch = [first]
-            until = time.monotonic() + self._wait_s
-            while len(batch) < self._at_once:
+        sampler = _Sampler(self._model, self._at_once, self._context, self._temperature)
+        rows: dict[int, _Asked] = {}
+        closing = False
+        while rows or not closing:
+            free = [row for row in range(self._at_once) if row not in rows]
+            while free and not closing:
                 try:
-                    asked = self._queue.get(timeout=max(0.0, until - time.monotonic()))
+                    asked = self._queue.get(block=not rows)
                 except Empty:
                     break
                 if asked is None:
-                    self._queue.put(None)
-                    break
-                batch.append(asked)
-            sampling = self._sampler.submit(self._sampled, [each.prompt for each in batch])
-            # an error in sampling is raised where somebody waits for an answer
-            error = sampling.exception()
-            for number, asked in enumerate(batch):
-                if error is not None:
-                    asked.reply.set_exception(error)
-                else:
-                    asked.reply.set_result(sampling.result()[number])
-
-    @torch.no_grad()
-    def _sampled(self, prompts: Sequence[list[int]]) -> list[list[int]]:
-        device = next(self._model.parameters()).device
-        longest = max(map(len, prompts))
-        tokens = torch.full((len(prompts), longest), self._pad, device=device)
-        mask = torch.zeros_like(tokens)
-        for row, prompt in enumerate(prompts):
-            tokens[row, longest - len(prompt) :] = torch.tensor(prompt, device=device)
-            mask[row, longest - len(prompt) :] = 1
-        made = self._model.generate(
-            input_ids=tokens,
-            attention_mask=mask,
-            do_sample=self._temperature > 0,
-            temperature=self._temperature or None,
-            top_p=0.95 if self._temperature > 0 else None,
-            max_new_tokens=min(self._most_new, self._context - longest),
-            eos_token_id=self._end,
-            pad_token_id=self._pad,
-        )
-        answers = made[:, longest:].tolist()
-        return [answer[: answer.index(self._end) + 1] if self._end in answer else answer for answer in answers]
-
-
-def save_decoder(model: LlamaForCausalLM, shape: Shape, folder: Path) -> None:
-    """Write the weights, in bfloat16, and the shape."""
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "shape.json").write_text(json.dumps(asdict(shape)))
-    torch.save({name: each.to(torch.bfloat16) for name, each in model.state_dict().items()}, folder / "weights.pt")
+                    closing = True
+                elif not asked.stopped.is_set():
+                    rows[row := free.pop()] = asked
+                    sampler.add(row, asked.prompt)
+            if not rows:
+                continue
+            made = sampler.advance()
+            for row, asked in list(rows.items()):
+                asked.made += made[row]
+                if self._end in made[row]:
+                    asked.made = asked.made[: asked.made.index(self._end) + 1]
+                if asked.made[-1] == self._end or len(asked.made) >= asked.most or asked.stopped.is_set():
+                    asked.reply.set_result(asked.made[: asked.most])
+                    del rows[row]

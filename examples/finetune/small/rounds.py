@@ -3,8 +3,8 @@ accepted, train again.
 
     python -m examples.finetune.small.rounds --data conversations.jsonl --out runs/small --seconds 600
 
-Each step is kept in the folder and not repeated: the same command goes on where it was stopped. It needs torch,
-transformers and tokenizers beside this package, and one GPU to be worth while."""
+Each step is kept in the folder and not repeated: the same command goes on where it was stopped. It needs torch and
+tokenizers beside this package, and one GPU to be worth while."""
 
 import argparse
 import gzip
@@ -21,10 +21,15 @@ from typing import Any
 
 import torch
 from tokenizers import Tokenizer
-from transformers import LlamaForCausalLM
 
-from examples.finetune.small.conversations import encoded, parts_of, prompt_of, straightened, train_tokenizer
-from examples.finetune.small.decoder import Encoded, Schedule, Shape, SmallModel, new_decoder, train
+from examples.finetune.small.conversations import (
+    Conversations,
+    named_as_in_tasks,
+    parts_of,
+    prompt_of,
+    train_tokenizer,
+)
+from examples.finetune.small.decoder import Decoder, Schedule, Shape, SmallModel, new_decoder, train
 from passnet_core.corpus.catalogue import Corpus
 from passnet_core.execution.backends.local import LocalBackend
 from passnet_core.execution.jobs import jobs_of
@@ -65,24 +70,6 @@ def accepted_rows(folder: Path) -> Rows:
     return [openai_row(example_of(each)) for each in found.values()]
 
 
-def prepared(rows: Rows, tokenizer: Tokenizer, context: int) -> list[Encoded]:
-    """The tokens of the conversations, and of each as it would have gone without mistakes. One that is longer than the
-    context is cut off after the last answer that fits; without an answer to learn it is left out."""
-    found = []
-    for row in rows:
-        for messages in filter(None, (row["messages"], straightened(row["messages"]))):
-            tokens, own = encoded(messages, tokenizer)
-            last = max((end for end in range(1, min(len(own), context) + 1) if _ends(own, end)), default=0)
-            if any(own[:last]):
-                found.append((tokens[:last], own[:last]))
-    return found
-
-
-def _ends(own: Sequence[bool], end: int) -> bool:
-    """Whether an answer ends before this position."""
-    return own[end - 1] and (end == len(own) or not own[end])
-
-
 def fitting(tasks: Sequence[Task], tokenizer: Tokenizer, spec: EvalSpec, context: int, subgraphs: int) -> list[Task]:
     """The tasks that leave room for a conversation, each with its first `subgraphs` subgraphs of other dtypes or
     sources."""
@@ -118,7 +105,7 @@ class Loop:
         if path.exists():
             self.tokenizer = Tokenizer.from_file(str(path))
         else:
-            texts = (text for row in self.rows for text, _ in parts_of(row["messages"]))
+            texts = (text for row in self.rows for text, _ in named_as_in_tasks(parts_of(row["messages"])))
             self.tokenizer = train_tokenizer(texts, args.vocabulary, path)
 
     def run(self) -> None:
@@ -159,18 +146,12 @@ class Loop:
         ]
         model = self.weights(number)
         if number:
-            data = prepared(rows, self.tokenizer, self.shape.context)
-            tell(f"round {number}: {len(data)} conversations, {sum(len(tokens) for tokens, _ in data):,} tokens")
+            data = Conversations(rows, self.tokenizer, self.shape.context)
+            tell(f"round {number}: {len(data)} conversations, {sum(data.lengths):,} tokens")
             seconds = self.args.seconds if number == 1 else self.args.seconds * self.args.again
             rate = self.args.rate if number == 1 else self.args.rate / 3
-            train(
-                model,
-                data,
-                Schedule(seconds=seconds, tokens=self.args.tokens, rate=rate),
-                folder,
-                seed=number,
-                tell=tell,
-            )
+            schedule = Schedule(seconds=seconds, tokens=self.args.tokens, rate=rate, workers=self.args.workers)
+            train(model, data, data.lengths, schedule, folder, seed=number, tell=tell)
         last = number == self.args.rounds
         for split in ("eval",) if last or not number else ("eval", "train"):
             self.sampled(model, f"small-round-{number}", tasks[split], scheduler, spec, folder / split, attempts=(
@@ -195,7 +176,7 @@ class Loop:
         measured.touch()
         tell(f"{folder}: took the times of {len(jobs)} subgraphs")
 
-    def weights(self, number: int) -> LlamaForCausalLM:
+    def weights(self, number: int) -> Decoder:
         """The weights with which a round begins: random ones, or those of the round before."""
         model = new_decoder(self.shape, seed=0).to(self.device)
         if number > 1:
@@ -207,7 +188,7 @@ class Loop:
 
     def sampled(
         self,
-        model: LlamaForCausalLM,
+        model: Decoder,
         name: str,
         tasks: Sequence[Task],
         scheduler: Scheduler,
@@ -263,9 +244,10 @@ def numbers(shape: Shape, schedule: Schedule) -> Iterator[tuple[str, type, float
     yield "attempt-seconds", float, 600.0, "limit of an attempt"
     yield "deadline", float, 60.0, "limit of a job, in seconds"
     yield "temperature", float, 0.7, "of sampling"
-    yield "most-new", int, 1536, "most tokens of an answer"
+    yield "most-new", int, 2048, "most tokens of an answer"
     yield "rate", float, schedule.rate, "highest learning rate"
     yield "tokens", int, schedule.tokens, "tokens per step"
+    yield "workers", int, 2, "processes that prepare batches"
     for name, told in (
         ("width", "of the model"),
         ("layers", "of it"),

@@ -7,12 +7,15 @@ FOLDER/made.json                      how it was made: date, versions, seed and 
 import contextlib
 import json
 import math
+import multiprocessing
 import os
 import random
+import signal
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -202,7 +205,8 @@ class _Making:
         self.made = Made()
         self.lock = threading.Lock()
         self.under_way = 0
-        self.bundles: dict[str, tuple[Bundle, ...]] = {}
+        self.planning = _planning(scheduler.capacity().judges)
+        self.ways: dict[str, Future[tuple[Bundle, ...]]] = {}
         self.asking: dict[tuple[str, str, str], threading.Lock] = {}
         self.outcomes: dict[tuple[str, str, str], Outcome] = {}
         """By the digest of the job, task and subgraph: the judge is asked once, as it would answer the same again."""
@@ -214,13 +218,20 @@ class _Making:
         judges = self.scheduler.capacity().judges
         with (
             contextlib.closing(self.inspections),
+            self.planning,
             ThreadPoolExecutor(judges) as threads,
             contextlib.ExitStack() as unless_done,
         ):
             # if one thread raises, or a person interrupts, stop the others before waiting for them
             unless_done.callback(self.cancelled.set)
-            for future in [threads.submit(self._work, turns) for _ in range(judges)]:
-                future.result()
+            try:
+                for future in [threads.submit(self._work, turns) for _ in range(judges)]:
+                    future.result()
+            except BrokenProcessPool as error:
+                raise InfrastructureError(
+                    "A process that plans conversations was killed. Run the same command again, with fewer --judges if"
+                    " memory was short."
+                ) from error
             unless_done.pop_all()
         self.made.seconds = (datetime.now(UTC) - begun).total_seconds()
         self._tell(begun)
@@ -268,13 +279,14 @@ class _Making:
 
     def _conversation(self, task: Task, number: int) -> Trajectory | None:
         """Make one conversation. None: it was stopped, or nothing can be learnt at this task in this way."""
-        ways = self._ways(task)
+        ways = self._ways(task).result()
         writing = (number - 1) // self.asked.per_bundle
         way = writing % len(ways)
         if (task.id, way) in self.unfit:
             return None
         for trial in range(TRIALS):
-            plan = plan_of(f"{self.asked.seed} {task.id} {number}", ways[way], writing, trial)
+            seed = f"{self.asked.seed} {task.id} {number}"
+            plan = self.planning.submit(plan_of, seed, ways[way], writing, trial).result()
             if plan is None:
                 return None
             try:
@@ -291,13 +303,11 @@ class _Making:
             return found
         return None
 
-    def _ways(self, task: Task) -> tuple[Bundle, ...]:
-        """The bundles that the rules write for a task, if they can be written plainly."""
+    def _ways(self, task: Task) -> Future[tuple[Bundle, ...]]:
         with self.lock:
-            if task.id not in self.bundles:
-                found = (each.bundle for each in candidates(task))
-                self.bundles[task.id] = tuple(each for each in found if plain(each, STYLES[0]) is not None)
-            return self.bundles[task.id]
+            if task.id not in self.ways:
+                self.ways[task.id] = self.planning.submit(ways_of, task)
+            return self.ways[task.id]
 
     def _played(self, task: Task, number: int, plan: Plan) -> Trajectory | None:
         def judged(job: Job, stopped: threading.Event) -> Outcome:
@@ -366,6 +376,22 @@ class _Making:
             "judge": here.judge_digest if here else "",
         }
         (self.folder / MADE).write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
+
+
+def _planning(judges: int) -> ProcessPoolExecutor:
+    """Processes that work out bundles and plans: in this one, it would hold up what the threads say to the judges."""
+    return ProcessPoolExecutor(
+        math.ceil(judges / 4),
+        multiprocessing.get_context("spawn"),
+        # a person's interrupt also reaches these; they end when this process asks them to
+        initializer=signal.signal,
+        initargs=(signal.SIGINT, signal.SIG_IGN),
+    )
+
+
+def ways_of(task: Task) -> tuple[Bundle, ...]:
+    """The bundles that the rules write for a task, if they can be written plainly."""
+    return tuple(each.bundle for each in candidates(task) if plain(each.bundle, STYLES[0]) is not None)
 
 
 def plan_of(seed: str, bundle: Bundle, writing: int, trial: int = 0) -> Plan | None:

@@ -106,7 +106,8 @@ def pytest_configure(config: pytest.Config) -> None:
     lane = lane_of(config)
     if told := getattr(config, "workerinput", None):
         files = told["corpus files"]
-        config.stash[PLAN] = full_run.Plan(None if files is None else frozenset(files), told["corpus why"])
+        plan = full_run.Plan(None if files is None else frozenset(files), told["corpus why"], told["corpus day"])
+        config.stash[PLAN] = plan
         return
     config.stash[PLAN] = full_run.Plan(None, "all were asked for")
     if lane in (lanes.Lane.TEST, lanes.Lane.ALL):
@@ -123,6 +124,7 @@ def pytest_configure_node(node: Any) -> None:
     plan = node.config.stash[PLAN]
     node.workerinput["corpus files"] = None if plan.files is None else sorted(plan.files)
     node.workerinput["corpus why"] = plan.why
+    node.workerinput["corpus day"] = plan.day
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -161,8 +163,18 @@ def wanted(config: pytest.Config, item: pytest.Item) -> bool:
         return False
     if lane_of(config) is lanes.Lane.SMOKE:
         return lanes.in_smoke(name_of(item))
-    files, file = config.stash[PLAN].files, corpus_file(item)
-    return files is None or file is None or file in files
+    plan, file, name = config.stash[PLAN], corpus_file(item), name_of(item)
+    if plan.files is None:
+        return True
+    if lanes.is_of_the_judge(name):
+        return launched_reference(item) in plan.files or lanes.has_its_day(name, plan.day)
+    return file is None or file in plan.files
+
+
+def launched_reference(item: pytest.Item) -> str:
+    """The reference bundle that a test launches without judging it, or an empty name."""
+    given = getattr(item, "callspec", None)
+    return full_run.reference_of(given.params["launched"]) if given and "launched" in given.params else ""
 
 
 def name_of(item: pytest.Item) -> str:
@@ -257,6 +269,8 @@ def corpus_summary(config: pytest.Config, passed: set[str], *, failed: bool) -> 
     state, plan = config.stash[STATE], config.stash[PLAN]
     lines = [f"{len(passed)} of {len(state.files)} files got their verdict ({plan.why})."]
     if lane_of(config) is lanes.Lane.TEST:
+        if plan.files is not None:
+            lines.append(f"Tests of the judge alone ran as far as it was their day: each does on one of {lanes.DAYS}.")
         return [*lines, "All of them: make test-all. The same sample: pytest --lane test --corpus-turn N."]
     if failed or passed != state.files.keys():
         return [*lines, "Not recorded: something failed, or not every file was judged."]

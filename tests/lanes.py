@@ -3,6 +3,7 @@
 A place is a file, a folder or a single test below this folder.
 """
 
+import zlib
 from collections.abc import Iterable
 from enum import StrEnum
 from pathlib import Path
@@ -11,8 +12,8 @@ TESTS = Path(__file__).resolve().parent
 
 
 class Lane(StrEnum):
-    """smoke: takes a minute. test: all tests, but a sample of the adversarial corpus if the judge has not changed. all:
-    all tests and the whole corpus, whose run is recorded if nothing fails."""
+    """smoke: takes a minute. test: all tests, but if the judge has not changed, a sample of the adversarial corpus and
+    of the tests of the judge alone. all: all tests and the whole corpus, whose run is recorded if nothing fails."""
 
     SMOKE = "smoke"
     TEST = "test"
@@ -25,6 +26,8 @@ MARKED: dict[str, tuple[str, ...]] = {
     SLOW: (
         "others",
         "contract/test_making_conversations.py",
+        "tools/test_extraction.py::test_a_tiny_model_becomes_tasks",
+        "tools/test_harvesting.py::test_a_tiny_model_is_cut_into_tasks_of_three_families",
         "unit/training/test_alterations.py::test_plans_have_the_stated_shares",
         "unit/training/test_alterations.py::test_styles_give_different_bundles_with_the_same_kernels",
     ),
@@ -56,6 +59,7 @@ MARKED: dict[str, tuple[str, ...]] = {
         "contract/test_kernel_syntax.py",
         "contract/test_large_outputs.py",
         "contract/test_launching.py",
+        "contract/test_list_of_checks.py",
         "contract/test_measuring.py",
         "contract/test_needs_gpu.py",
         "contract/test_passnet_profile.py",
@@ -120,6 +124,23 @@ SMOKE = (
 )
 """The places that the smoke lane runs."""
 
+OF_THE_JUDGE = (
+    "contract/checks",
+    *(
+        f"contract/test_{name}.py"
+        for name in (
+            "bench", "bias", "building", "census", "comparing", "compile_problems", "error_places", "interpreter",
+            "large_outputs", "launching", "measuring", "needs_gpu", "passnet_profile", "pretended_device",
+            "recorded_sizes", "reference_launches", "repeating", "sizes", "strict_memory", "telling_draws", "tracing",
+            "verify",
+        )
+    ),
+)  # fmt: skip
+"""Places that test nothing but what the judge's digest and the reference bundles cover."""
+DAYS = 7
+"""While the judge is unchanged since the recorded run, the lane 'test' runs each of these tests on one of so many
+days."""
+
 LONGEST_FIRST = (
     "contract/test_backend.py::test_a_silent_referee_is_killed",
     "tools/test_harvesting.py",
@@ -148,6 +169,16 @@ def markers_of(test: str, fixtures: Iterable[str] = ()) -> frozenset[str]:
 def in_smoke(test: str) -> bool:
     """Whether the smoke lane runs this test, or a test in this file."""
     return any(lies_in(test, place) or lies_in(place, test) for place in SMOKE)
+
+
+def is_of_the_judge(test: str) -> bool:
+    """Whether nothing but a change of the judge, or of a reference bundle, can make this test fail."""
+    return any(lies_in(test, place) for place in OF_THE_JUDGE)
+
+
+def has_its_day(test: str, day: int) -> bool:
+    """Whether this is the day of a test that runs on one of DAYS."""
+    return (zlib.crc32(test.encode()) - day) % DAYS == 0
 
 
 def turn(test: str) -> int:

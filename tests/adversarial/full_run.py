@@ -42,10 +42,11 @@ class State:
 
 @dataclass(frozen=True)
 class Plan:
-    """Which files and reference bundles are judged, and why. files: None stands for all."""
+    """Which files and reference bundles are judged, and why. files: None stands for all. day: of the sample."""
 
     files: frozenset[str] | None
     why: str
+    day: int = 0
 
 
 def file_of(entry: Entry) -> str:
@@ -115,7 +116,7 @@ def planned(now: State, recorded: State | None, by_rule: frozenset[str], turn: i
     for kind, names in apart.items():
         sample |= {*_window(names, turn, SAMPLES[kind])}
     why = f"sample {turn}, and {len(changed)} that changed since the recorded full run"
-    return Plan(frozenset(changed | sample), why)
+    return Plan(frozenset(changed | sample), why, turn)
 
 
 def read(path: Path = RECORD) -> State | None:

@@ -16,7 +16,7 @@ from tests.example_playground import PASS, REFERENCE_NAME, TASK_ID, write_data
 from tests.serving import serving
 
 OpenPage = Callable[..., Page]
-PRESSED = 200
+PRESSED = 60
 
 
 def test_what_is_typed_and_run_at_once_is_what_is_judged(browser: Browser, tmp_path: Path) -> None:

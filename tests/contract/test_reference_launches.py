@@ -135,11 +135,11 @@ print("as eager")
 """
 
 
-@pytest.mark.parametrize("folder", full_run.REFERENCES, ids=lambda folder: folder.name)
+@pytest.mark.parametrize("launched", full_run.REFERENCES, ids=lambda folder: folder.name)
 def test_a_reference_bundle_plans_anew_for_other_arguments_and_computes_what_eager_does(
-    folder: Path, tmp_path: Path
+    launched: Path, tmp_path: Path
 ) -> None:
-    shutil.copytree(folder, tmp_path / "pass_dir")
+    shutil.copytree(launched, tmp_path / "pass_dir")
     assert run_interpreted(TRIED, tmp_path) == "as eager"
 
 

@@ -36,7 +36,7 @@ from passnet_core.solvers.trajectories import trajectories
 from tests.contract.model_server import serving
 from tests.contract.scripted import FINISH, a_pass, by_its_text, task, wrote
 
-SHAPE = Shape(width=64, layers=2, heads=2, inner=128, context=2048, vocabulary=600)
+SHAPE = Shape(width=64, layers=2, heads=2, inner=128, context=2048, vocabulary=800)
 SPEC = EvalSpec(stage=Stage.VERIFY)
 
 
@@ -63,7 +63,7 @@ def test_a_decoder_that_learnt_an_accepted_conversation_holds_it_and_not_its_mis
     assert taught.ending.solved
     rows = accepted_rows(tmp_path / "taught")
     texts = (text for row in rows for text, _ in parts_of(row["messages"]))
-    tokenizer = train_tokenizer(texts, 600, tmp_path / "t.json")
+    tokenizer = train_tokenizer(texts, 800, tmp_path / "t.json")
     tokens, own = encoded(parts_of(rows[0]["messages"]), tokenizer)
     learnt = tokenizer.decode([each for each, is_own in zip(tokens, own) if is_own], skip_special_tokens=False)
     assert learnt == (
@@ -92,12 +92,17 @@ def test_a_decoder_that_learnt_an_accepted_conversation_holds_it_and_not_its_mis
 
 def test_training_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
     row = {"messages": [{"role": "user", "content": "Go."}, {"role": "assistant", "content": "### finish"}]}
-    tokenizer = train_tokenizer(["Go.<|call|>finish<|end|>"], 300, tmp_path / "t.json")
+    tokenizer = train_tokenizer(["Go.<|call|>finish<|end|>"], 450, tmp_path / "t.json")
     data = Conversations([row], tokenizer, 64)
 
     def trained(seed: int, steps: int) -> list[dict[str, float]]:
         return train(
-            new_decoder(SHAPE, seed), data, data.lengths, Schedule(steps=steps, tokens=64), tmp_path / "made", seed=0
+            new_decoder(SHAPE, seed),
+            data,
+            data.lengths,
+            Schedule(steps=steps, tokens=64, copied=2),
+            tmp_path / "made",
+            seed=0,
         )
 
     first = trained(0, 3)
@@ -169,7 +174,7 @@ def test_each_reading_draws_names_and_constants_that_agree_everywhere() -> None:
 
 def test_a_conversation_that_is_longer_than_the_context_is_cut_off_and_learnt_up_to_there(tmp_path: Path) -> None:
     messages = conversation_with("in_", "tmp_")
-    tokenizer = train_tokenizer(["some words"], 300, tmp_path / "t.json")
+    tokenizer = train_tokenizer(["some words"], 450, tmp_path / "t.json")
     before, answer = (len(tokenizer.encode(text).ids) for text, _ in list(parts_of(messages))[:2])
     data = Conversations([{"messages": messages}], tokenizer, before + 20)
     assert data.lengths == [before + 20] * 2
@@ -190,7 +195,7 @@ def test_a_conversation_that_began_with_a_bundle_has_no_straight_form() -> None:
 
 def test_answers_that_are_sampled_together_are_those_that_are_sampled_alone(tmp_path: Path) -> None:
     asked = [f"word {number} " * (number + 1) for number in range(5)]
-    tokenizer = train_tokenizer(asked, 300, tmp_path / "t.json")
+    tokenizer = train_tokenizer(asked, 450, tmp_path / "t.json")
     model = new_decoder(SHAPE, 3)
 
     def answers(at_once: int) -> list[str]:
@@ -228,7 +233,7 @@ def by_hand(model: Decoder, tokenizer: Tokenizer, text: str, most: int) -> str:
 
 
 def test_a_conversation_that_fills_the_context_is_refused_as_such(tmp_path: Path) -> None:
-    tokenizer = train_tokenizer(["some words"], 300, tmp_path / "t.json")
+    tokenizer = train_tokenizer(["some words"], 450, tmp_path / "t.json")
     small = SmallModel(new_decoder(SHAPE, 0), tokenizer, "small", context=128)
     try:
         with pytest.raises(ModelError) as refusal:

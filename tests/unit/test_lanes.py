@@ -106,3 +106,13 @@ def test_a_place_is_a_folder_a_file_or_a_test_with_its_cases() -> None:
     assert lanes.markers_of("unit/test_records.py::test_it", ("tmp_path", "backend")) == {JUDGE}
     assert lanes.turn("browser/test_visit.py::test_it") < lanes.turn("unit/test_lanes.py::test_it")
     assert lanes.turn("adversarial/test_hostile.py::test_it") < lanes.turn("adversarial/test_values.py::test_it")
+
+
+def test_each_test_of_the_judge_alone_has_one_day_of_a_week() -> None:
+    assert all((lanes.TESTS / place).exists() for place in lanes.OF_THE_JUDGE)
+    assert lanes.is_of_the_judge("contract/test_census.py::test_x[1]")
+    assert not lanes.is_of_the_judge("contract/test_backend.py::test_x")
+    names = [f"contract/test_census.py::test_{number}" for number in range(200)]
+    days = [[day for day in range(700, 700 + lanes.DAYS) if lanes.has_its_day(name, day)] for name in names]
+    assert [len(each) for each in days] == [1] * len(names)
+    assert {day for (day,) in days} == set(range(700, 700 + lanes.DAYS))

@@ -30,6 +30,10 @@ from passnet_core.training.repairing.plain import INPUTS, VALUES
 
 PAD, USER, CALL, ARGUMENT, RESULT, END = "<|pad|>", "<|user|>", "<|call|>", "<|argument|>", "<|result|>", "<|end|>"
 SPECIAL = (PAD, USER, CALL, ARGUMENT, RESULT, END)
+NAMES = ("in_", "IN_", "tmp_", "TMP_")
+"""What the names of inputs and computed values begin with, in capitals for the sizes of launches."""
+NUMBERED = re.compile(rf"(?<![A-Za-z0-9_])({'|'.join(NAMES)})(\d+)")
+MOST_NUMBERED = 40
 PARAMETERS = {tool.name: list(tool.parameters["properties"]) for tool in TOOLS}
 
 Part = tuple[str, bool]
@@ -104,19 +108,22 @@ def calls_of(text: str) -> tuple[ToolCall, ...]:
 
 
 def train_tokenizer(texts: Iterable[str], size: int, path: Path) -> Tokenizer:
-    """Train a byte-level BPE with `size` tokens, the special ones included, and write it to a file."""
+    """Train a byte-level BPE with `size` tokens, the special ones and the names of values included, and write it to a
+    file. A name with its number is one token, so that it can be looked up and copied as one."""
     tokenizer = Tokenizer(models.BPE())
+    names = [f"{beginning}{number}" for beginning in NAMES for number in range(MOST_NUMBERED)]
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
         [pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(add_prefix_space=False)]
     )
     tokenizer.decoder = decoders.ByteLevel()
     trainer = trainers.BpeTrainer(
-        vocab_size=size,
+        vocab_size=max(size - len(names), len(SPECIAL) + 256),
         special_tokens=list(SPECIAL),
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
         show_progress=False,
     )
-    tokenizer.train_from_iterator(texts, trainer)
+    tokenizer.train_from_iterator((NUMBERED.sub("", text) for text in texts), trainer)
+    tokenizer.add_tokens(names)
     tokenizer.save(str(path))
     return tokenizer
 
@@ -134,7 +141,6 @@ NAMED_AS_IN_TASKS = tuple(
     for names, name in ((INPUTS, "in_"), (VALUES, "tmp_"))
     for style in (str.lower, str.upper)
 )
-NUMBERED = _numbered(("in_", "IN_", "tmp_", "TMP_"))
 FLOAT = re.compile(r"(?<![\w.])(\d+\.\d+(?:e[-+]\d+)?|\d+e[-+]\d+)(?![\w.])")
 
 
@@ -153,7 +159,7 @@ def drawn_anew(parts: Sequence[Part], chance: random.Random) -> list[Part]:
     them keep their numbers, since tasks count from 0."""
     everything = "".join(text for text, _ in parts)
     inputs = sorted({int(number) for name, number in NUMBERED.findall(everything) if name.lower() == "in_"})
-    kept, start = chance.random() < 0.5, chance.randrange(24)
+    kept, start = chance.random() < 0.5, chance.randrange(MOST_NUMBERED - 12)
     others = dict(zip(inputs, inputs if kept else chance.sample(range(len(inputs) + 2), len(inputs))))
     constants = {each: each if chance.random() < 0.5 else _constant(each, chance) for each in FLOAT.findall(everything)}
 

@@ -35,10 +35,10 @@ UNLEARNT = -100
 class Shape:
     """The size of a decoder. context: the most tokens of a conversation."""
 
-    width: int = 512
+    width: int = 448
     layers: int = 10
-    heads: int = 8
-    inner: int = 1408
+    heads: int = 7
+    inner: int = 1216
     context: int = 3072
     vocabulary: int = 4096
 
@@ -51,12 +51,14 @@ class Schedule:
 
     seconds: float = math.inf
     steps: int | None = None
-    tokens: int = 65_536
+    tokens: int = 16_384
     rate: float = 1e-3
     warm_up: float = 0.02
     """The share of the time in which the rate rises."""
     decay: float = 0.1
     clip: float = 1.0
+    copied: int = 0
+    """In how many of the first steps it learns to copy: random tokens that come twice."""
     workers: int = 0
 
 
@@ -94,7 +96,7 @@ class _Block(nn.Module):
 def _turned(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     """Rotary position embedding (Su et al., 2021), of shape [rows, heads, tokens, width of a head]."""
     left, right = x.chunk(2, dim=-1)
-    return torch.cat((left * cos - right * sin, right * cos + left * sin), dim=-1).to(x.dtype)
+    return torch.cat((left * cos - right * sin, right * cos + left * sin), dim=-1)
 
 
 class Decoder(nn.Module):
@@ -116,8 +118,9 @@ class Decoder(nn.Module):
         half = self.shape.width // self.shape.heads // 2
         rates = 10_000.0 ** -(torch.arange(half, device=tokens.device) / half)
         angles = (places[:, None, :, None] * rates).float()
-        turns = angles.cos(), angles.sin()
         x = self.embedding(tokens)
+        dtype = torch.get_autocast_dtype("cuda") if torch.is_autocast_enabled("cuda") else x.dtype
+        turns = angles.cos().to(dtype), angles.sin().to(dtype)
         for layer, block in enumerate(self.blocks):
             x = block(x, turns, layer, attends)
         found: Tensor = self.norm(x)
@@ -178,7 +181,8 @@ def train(
             break
         for group in optimizer.param_groups:
             group["lr"] = schedule.rate * min(1.0, share / schedule.warm_up) * (0.55 + 0.45 * math.cos(math.pi * share))
-        tokens, labels = (each.to(device, non_blocking=True) for each in next(batches))
+        batch = _repeated(model.shape, schedule.tokens, len(curve)) if len(curve) < schedule.copied else next(batches)
+        tokens, labels = (each.to(device, non_blocking=True) for each in batch)
         with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
             hidden = model.hidden(tokens[:, :-1], torch.arange(tokens.shape[1] - 1, device=device)[None])
             learnt = labels[:, 1:] != UNLEARNT
@@ -196,6 +200,14 @@ def train(
             saved = time.monotonic()
     _save(model, optimizer, max(spent, min(schedule.seconds, 1e9)), curve, folder)
     return curve
+
+
+def _repeated(shape: Shape, most_tokens: int, seed: int) -> tuple[Tensor, Tensor]:
+    """A batch of random tokens that come twice, the second time to be learnt. What is random can only be copied."""
+    chance = torch.Generator().manual_seed(seed)
+    length = int(torch.randint(8, max(shape.context // 8, 9), (), generator=chance))
+    once = torch.randint(1, shape.vocabulary, (max(most_tokens // (2 * length), 1), length), generator=chance)
+    return once.repeat(1, 2), torch.cat((torch.full_like(once, UNLEARNT), once), dim=1)
 
 
 def _save(

@@ -9,7 +9,8 @@ from passnet_core.judge.stages import checks
 from passnet_core.judge.stages.verify import CHECKS
 from passnet_core.judge.stages.verify_session import Check
 
-DOCUMENTED = Path(__file__).parents[3] / "docs" / "judge.md"
+HERE = Path(__file__).parent
+DOCUMENTED = HERE.parents[1] / "docs" / "judge.md"
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
@@ -17,7 +18,7 @@ def test_each_check_says_what_it_catches_and_has_a_test_file(check: Check) -> No
     name = check.__name__
     assert check.__module__ == f"{checks.__name__}.{name}"
     assert (inspect.getdoc(check) or "").startswith(("Catches ", "Tells "))
-    assert Path(__file__).with_name(f"test_check_{name}.py").exists()
+    assert (HERE / "checks" / f"test_check_{name}.py").exists()
     assert f"| {name.replace('_', ' ')} |" in DOCUMENTED.read_text()
 
 

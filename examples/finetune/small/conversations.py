@@ -8,10 +8,9 @@ reasoning, words beside calls, and the machine. The model learns its answers up 
 export gave the weight 0: it reads mistakes, and does not learn them.
 
 A small model learns by heart what it sees often. Therefore values are named in the bundles as in the task, so that a
-pattern is a passage of the task; and names and constants are drawn anew each time a conversation is read, so that only
-copying them helps."""
+pattern is a passage of the task; constants are drawn for each conversation, and the numbers in names anew each time it
+is read, so that only copying them helps."""
 
-import itertools
 import json
 import random
 import re
@@ -19,8 +18,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
-from torch.utils.data import Dataset
 
 from passnet_core.records.trajectories import Message, ToolCall
 from passnet_core.solvers.llm.chat import written
@@ -38,8 +37,8 @@ PARAMETERS = {tool.name: list(tool.parameters["properties"]) for tool in TOOLS}
 
 Part = tuple[str, bool]
 """A stretch of text, and whether the model writes it."""
-Encoded = tuple[list[int], list[bool]]
-"""The tokens of a conversation, and which of them the model writes."""
+Encoded = tuple[torch.Tensor, torch.Tensor]
+"""The tokens of a conversation, and which of them the model writes; both of shape [tokens]."""
 
 
 def parts_of(messages: Iterable[Mapping[str, Any]]) -> Iterator[Part]:
@@ -154,22 +153,11 @@ def named_as_in_tasks(parts: Iterable[Part]) -> list[Part]:
     return made
 
 
-def drawn_anew(parts: Sequence[Part], chance: random.Random) -> list[Part]:
-    """The conversation with other numbers in its names and other floating-point constants, the same everywhere. Half of
-    them keep their numbers, since tasks count from 0."""
-    everything = "".join(text for text, _ in parts)
-    inputs = sorted({int(number) for name, number in NUMBERED.findall(everything) if name.lower() == "in_"})
-    kept, start = chance.random() < 0.5, chance.randrange(MOST_NUMBERED - 12)
-    others = dict(zip(inputs, inputs if kept else chance.sample(range(len(inputs) + 2), len(inputs))))
-    constants = {each: each if chance.random() < 0.5 else _constant(each, chance) for each in FLOAT.findall(everything)}
-
-    def number(found: re.Match[str]) -> str:
-        name, old = found[1], int(found[2])
-        return f"{name}{others[old] if name.lower() == 'in_' else old if kept else old + start}"
-
-    return [
-        (FLOAT.sub(lambda found: constants[found[0]], NUMBERED.sub(number, text)), own) for text, own in parts
-    ]  # fmt: skip
+def with_other_constants(parts: Sequence[Part], chance: random.Random) -> list[Part]:
+    """The conversation with half of its floating-point constants replaced, each by the same one everywhere."""
+    found = sorted({each for text, _ in parts for each in FLOAT.findall(text)})
+    constants = {each: each if chance.random() < 0.5 else _constant(each, chance) for each in found}
+    return [(FLOAT.sub(lambda match: constants[match[0]], text), own) for text, own in parts]
 
 
 def _constant(old: str, chance: random.Random) -> str:
@@ -183,39 +171,64 @@ def _constant(old: str, chance: random.Random) -> str:
 # --- tokens ---
 
 
-def encoded(parts: Iterable[Part], tokenizer: Tokenizer) -> Encoded:
-    """The tokens of a conversation."""
-    tokens: list[int] = []
-    own: list[bool] = []
-    for text, is_own in parts:
-        ids = tokenizer.encode(text).ids
-        tokens += ids
-        own += [is_own] * len(ids)
-    return tokens, own
+class Conversations:
+    """Conversations to learn. Each is there as it was, and as it would have gone without mistakes; both have constants
+    of their own, and are cut off where the context ends. One of which no answer begins before that is left out."""
 
-
-class Conversations(Dataset[Encoded]):
-    """Conversations to learn, by number and seed: each seed draws other names and constants.
-
-    Each is there as it was, and as it would have gone without mistakes, and is cut off where the context ends. One of
-    which no answer begins before that is left out."""
-
-    def __init__(self, rows: Iterable[Mapping[str, Any]], tokenizer: Tokenizer, context: int) -> None:
-        self._tokenizer, self._context = tokenizer, context
+    def __init__(self, rows: Iterable[Mapping[str, Any]], tokenizer: Tokenizer, context: int, *, seed: int = 0) -> None:
+        chance = random.Random(seed)
         both = (each for row in rows for each in (row["messages"], straightened(row["messages"])) if each)
-        parts = [named_as_in_tasks(parts_of(messages)) for messages in both]
-        lengths = [
-            len(each.ids) for each in tokenizer.encode_batch(["".join(text for text, _ in each) for each in parts])
-        ]
-        fit = [length <= context or any(encoded(each, tokenizer)[1][:context]) for each, length in zip(parts, lengths)]
-        self._parts = list(itertools.compress(parts, fit))
-        self.lengths = [min(each, context) for each in itertools.compress(lengths, fit)]
-        """About how many tokens each has."""
+        told = [with_other_constants(named_as_in_tasks(parts_of(messages)), chance) for messages in both]
+        ids = iter([each.ids for each in tokenizer.encode_batch([text for parts in told for text, _ in parts])])
+        self._found: list[Encoded] = []
+        self._used: list[dict[str, int]] = []
+        """How many numbers the names of each conversation have, by their beginning."""
+        for parts in told:
+            tokens = [(torch.tensor(next(ids)), own) for _, own in parts]
+            own = torch.cat([torch.full_like(each, is_own, dtype=torch.bool) for each, is_own in tokens])[:context]
+            if own.any():
+                self._found.append((torch.cat([each for each, _ in tokens])[:context], own))
+                self._used.append(_counts(text for text, _ in parts))
+        self.lengths = [len(tokens) for tokens, _ in self._found]
+        """How many tokens each has."""
+        self._size = tokenizer.get_vocab_size()
+        self._names = {
+            beginning: torch.tensor([tokenizer.token_to_id(f"{beginning}{number}") for number in range(MOST_NUMBERED)])
+            for beginning in NAMES
+        }
 
     def __len__(self) -> int:
-        return len(self._parts)
+        return len(self._found)
 
-    def __getitem__(self, place: tuple[int, str]) -> Encoded:
-        number, seed = place
-        tokens, own = encoded(drawn_anew(self._parts[number], random.Random(seed)), self._tokenizer)
-        return tokens[: self._context], own[: self._context]
+    def read(self, number: int, chance: random.Random) -> Encoded:
+        """A conversation, of shape [tokens], with other numbers in its names, the same everywhere. Half of them keep
+        theirs, since tasks count from 0."""
+        tokens, own = self._found[number]
+        if chance.random() < 0.5:
+            return tokens, own
+        others = torch.arange(self._size)
+        for beginnings, drawn in ((("in_", "IN_"), _exchanged), (("tmp_", "TMP_"), _later)):
+            numbers = torch.tensor(drawn(self._used[number][beginnings[0]], chance))
+            for each in beginnings:
+                others[self._names[each]] = self._names[each][numbers]
+        return others[tokens], own
+
+
+def _counts(texts: Iterable[str]) -> dict[str, int]:
+    used = dict.fromkeys(NAMES, 0)
+    for text in texts:
+        for beginning, number in NUMBERED.findall(text):
+            used[beginning] = max(used[beginning], min(int(number) + 1, MOST_NUMBERED))
+    return used
+
+
+def _exchanged(count: int, chance: random.Random) -> list[int]:
+    """Other numbers for all below MOST_NUMBERED, such that the first `count` get small ones in any order."""
+    some = min(count + 2, MOST_NUMBERED)
+    return [*chance.sample(range(some), some), *range(some, MOST_NUMBERED)]
+
+
+def _later(count: int, chance: random.Random) -> list[int]:
+    """Other numbers for all below MOST_NUMBERED, such that the first `count` keep their order and begin anywhere."""
+    start = chance.randrange(MOST_NUMBERED - count + 1)
+    return [(number + start) % MOST_NUMBERED for number in range(MOST_NUMBERED)]

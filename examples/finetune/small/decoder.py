@@ -20,9 +20,8 @@ import torch
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, linear, scaled_dot_product_attention, silu
-from torch.utils.data import DataLoader, Dataset
 
-from examples.finetune.small.conversations import END, PAD, Encoded, calls_of, prompt_of
+from examples.finetune.small.conversations import END, PAD, Conversations, calls_of, prompt_of
 from passnet_core.records.trajectories import Message, Role
 from passnet_core.solvers.llm.chat import ModelError, Reply, Stopped, Tool, Trouble
 
@@ -46,8 +45,7 @@ class Shape:
 @dataclass(frozen=True, kw_only=True)
 class Schedule:
     """How it is trained. seconds: of training, over which the rate falls to a tenth as a cosine does; or steps, if they
-    are given. tokens: of a step, padding included. rate: the highest learning rate. workers: processes that prepare
-    batches; 0: this one does."""
+    are given. tokens: of a step, padding included. rate: the highest learning rate."""
 
     seconds: float = math.inf
     steps: int | None = None
@@ -59,7 +57,6 @@ class Schedule:
     clip: float = 1.0
     copied: int = 0
     """In how many of the first steps it learns to copy: random tokens that come twice."""
-    workers: int = 0
 
 
 # --- the model ---
@@ -142,8 +139,7 @@ def new_decoder(shape: Shape, seed: int) -> Decoder:
 
 def train(
     model: Decoder,
-    data: Dataset[Encoded],
-    lengths: Sequence[int],
+    data: Conversations,
     schedule: Schedule,
     folder: Path,
     *,
@@ -152,9 +148,9 @@ def train(
 ) -> list[dict[str, float]]:
     """Train on the tokens that the model writes, and return the loss (nats per token) by step and seconds.
 
-    data: the conversations by (number, seed), drawn anew in every epoch; lengths: about how many tokens each has. The
-    state is written to the folder once a minute, and the same call goes on from it. Raises ValueError without data."""
-    if not lengths:
+    The state is written to the folder once a minute, and the same call goes on from it. Raises ValueError without
+    data."""
+    if not len(data):
         raise ValueError("There is nothing to train on.")
     device = next(model.parameters()).device
     kinds = ([p for p in model.parameters() if p.dim() > 1], [p for p in model.parameters() if p.dim() < 2])
@@ -166,12 +162,7 @@ def train(
         model.load_state_dict(found["model"])
         optimizer.load_state_dict(found["optimizer"])
         before, curve = found["seconds"], json.loads((folder / "curve.json").read_text())
-    chance = random.Random(f"{seed} {len(curve)}")
-    loader = DataLoader(
-        data, batch_sampler=_Batches(lengths, schedule.tokens, chance), collate_fn=_padded,
-        num_workers=schedule.workers, pin_memory=device.type == "cuda",
-    )  # fmt: skip
-    batches = iter(loader)
+    batches = _batches(data, schedule.tokens, random.Random(f"{seed} {len(curve)}"))
     began = saved = time.monotonic()
     model.train()
     while True:
@@ -220,40 +211,31 @@ def _save(
     new.replace(folder / "state.pt")
 
 
-class _Batches:
-    """Batches without end, as lists of conversation numbers and seeds."""
-
-    def __init__(self, lengths: Sequence[int], most_tokens: int, chance: random.Random) -> None:
-        self.lengths, self.most_tokens, self.chance = lengths, most_tokens, chance
-
-    def __iter__(self) -> Iterator[list[tuple[int, str]]]:
-        while True:
-            order = self.chance.sample(range(len(self.lengths)), len(self.lengths))
-            # rows of about one length together, so that little is padding; the batches themselves in no order
-            chunks = [order[start : start + 512] for start in range(0, len(order), 512)]
-            rows: list[list[int]] = []
-            for chunk in chunks:
-                batch: list[int] = []
-                for each in sorted(chunk, key=lambda each: self.lengths[each]):
-                    if batch and (len(batch) + 1) * self.lengths[each] > self.most_tokens:
-                        rows.append(batch)
-                        batch = []
-                    batch.append(each)
-                rows.append(batch)
-            self.chance.shuffle(rows)
-            for batch in rows:
-                yield [(each, str(self.chance.random())) for each in batch]
-
-
-def _padded(rows: Sequence[Encoded]) -> tuple[Tensor, Tensor]:
-    """Tokens and labels, both of shape [rows, longest]."""
-    longest = max(len(tokens) for tokens, _ in rows)
-    tokens = torch.zeros(len(rows), longest, dtype=torch.long)
-    labels = torch.full((len(rows), longest), UNLEARNT)
-    for row, (ids, own) in enumerate(rows):
-        tokens[row, : len(ids)] = torch.tensor(ids)
-        labels[row, : len(ids)] = torch.where(torch.tensor(own, dtype=torch.bool), tokens[row, : len(ids)], UNLEARNT)
-    return tokens, labels
+def _batches(data: Conversations, most_tokens: int, chance: random.Random) -> Iterator[tuple[Tensor, Tensor]]:
+    """Batches without end: tokens and labels, both of shape [rows, longest]."""
+    while True:
+        order = chance.sample(range(len(data)), len(data))
+        # rows of about one length together, so that little is padding; the batches themselves in no order
+        chunks = [order[start : start + 512] for start in range(0, len(order), 512)]
+        rows: list[list[int]] = []
+        for chunk in chunks:
+            batch: list[int] = []
+            for each in sorted(chunk, key=lambda each: data.lengths[each]):
+                if batch and (len(batch) + 1) * data.lengths[each] > most_tokens:
+                    rows.append(batch)
+                    batch = []
+                batch.append(each)
+            rows.append(batch)
+        chance.shuffle(rows)
+        for batch in rows:
+            read = [data.read(each, chance) for each in batch]
+            longest = max(len(tokens) for tokens, _ in read)
+            tokens = torch.zeros(len(read), longest, dtype=torch.long)
+            labels = torch.full((len(read), longest), UNLEARNT)
+            for row, (ids, own) in enumerate(read):
+                tokens[row, : len(ids)] = ids
+                labels[row, : len(ids)] = ids.where(own, UNLEARNT)
+            yield tokens, labels
 
 
 def save_decoder(model: Decoder, folder: Path) -> None:

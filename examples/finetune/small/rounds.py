@@ -150,11 +150,9 @@ class Loop:
             tell(f"round {number}: {len(data)} conversations, {sum(data.lengths):,} tokens")
             seconds = self.args.seconds if number == 1 else self.args.seconds * self.args.again
             rate = self.args.rate if number == 1 else self.args.rate / 3
-            schedule = Schedule(
-                seconds=seconds, tokens=self.args.tokens, rate=rate, workers=self.args.workers,
-                copied=self.args.copied if number == 1 else 0,
-            )  # fmt: skip
-            train(model, data, data.lengths, schedule, folder, seed=number, tell=tell)
+            copied = self.args.copied if number == 1 else 0
+            schedule = Schedule(seconds=seconds, tokens=self.args.tokens, rate=rate, copied=copied)
+            train(model, data, schedule, folder, seed=number, tell=tell)
         last = number == self.args.rounds
         for split in ("eval",) if last or not number else ("eval", "train"):
             self.sampled(model, f"small-round-{number}", tasks[split], scheduler, spec, folder / split, attempts=(
@@ -250,7 +248,6 @@ def numbers(shape: Shape, schedule: Schedule) -> Iterator[tuple[str, type, float
     yield "most-new", int, 2048, "most tokens of an answer"
     yield "rate", float, schedule.rate, "highest learning rate"
     yield "tokens", int, schedule.tokens, "tokens per step"
-    yield "workers", int, 2, "processes that prepare batches"
     yield "copied", int, 0, "of the first steps, in which it learns to copy random tokens"
     for name, told in (
         ("width", "of the model"),

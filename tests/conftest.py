@@ -236,6 +236,14 @@ sys.addaudithook(_notice)
 
 
 @pytest.fixture(autouse=True)
+def _leaves_the_main_module() -> Iterator[None]:
+    """A page that runs in a test becomes the main module, and processes that later tests spawn would run it again."""
+    before = sys.modules["__main__"]
+    yield
+    sys.modules["__main__"] = before
+
+
+@pytest.fixture(autouse=True)
 def _needs_only_what_its_markers_say(request: pytest.FixtureRequest) -> Iterator[None]:
     """Fail a test that loads torch or starts a judge without being marked so in tests/lanes.py."""
     loaded, started = "torch" in sys.modules, len(JUDGES_STARTED)

@@ -31,8 +31,16 @@ PAD, USER, CALL, ARGUMENT, RESULT, END = "<|pad|>", "<|user|>", "<|call|>", "<|a
 SPECIAL = (PAD, USER, CALL, ARGUMENT, RESULT, END)
 NAMES = ("in_", "IN_", "tmp_", "TMP_")
 """What the names of inputs and computed values begin with, in capitals for the sizes of launches."""
-NUMBERED = re.compile(rf"(?<![A-Za-z0-9_])({'|'.join(NAMES)})(\d+)")
 MOST_NUMBERED = 40
+"""How many numbers a name can have and be one token."""
+
+
+def _numbered(beginnings: Iterable[str]) -> re.Pattern[str]:
+    """A name of one of these beginnings and a number, also at the beginning of a longer name."""
+    return re.compile(rf"(?<![A-Za-z0-9_])({'|'.join(beginnings)})(\d+)")
+
+
+NUMBERED = _numbered(NAMES)
 PARAMETERS = {tool.name: list(tool.parameters["properties"]) for tool in TOOLS}
 
 Part = tuple[str, bool]
@@ -128,11 +136,6 @@ def train_tokenizer(texts: Iterable[str], size: int, path: Path) -> Tokenizer:
 
 
 # --- names and constants ---
-
-
-def _numbered(beginnings: Iterable[str]) -> re.Pattern[str]:
-    """A name of one of these beginnings and a number, also at the beginning of a longer name."""
-    return re.compile(rf"(?<![A-Za-z0-9_])({'|'.join(beginnings)})(\d+)")
 
 
 NAMED_AS_IN_TASKS = tuple(

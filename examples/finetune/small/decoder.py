@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from queue import Empty, Queue
 from typing import Protocol
@@ -236,13 +236,6 @@ def _batches(data: Conversations, most_tokens: int, chance: random.Random) -> It
                 tokens[row, : len(ids)] = ids
                 labels[row, : len(ids)] = ids.where(own, UNLEARNT)
             yield tokens, labels
-
-
-def save_decoder(model: Decoder, folder: Path) -> None:
-    """Write the weights, in bfloat16, and the shape."""
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "shape.json").write_text(json.dumps(asdict(model.shape)))
-    torch.save({name: each.to(torch.bfloat16) for name, each in model.state_dict().items()}, folder / "weights.pt")
 
 
 # --- sampling ---

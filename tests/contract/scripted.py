@@ -1,8 +1,11 @@
-"""Answers of scripted models, a task for them, and a fake judge that takes its verdict from the code."""
+"""Answers of scripted models, a task for them, a fake judge that takes its verdict from the code, and what holds of the
+conversations that a script wrote for training."""
 
 import json
+import re
 
 from passnet_core.records import Family, Job, Outcome, Stage, Subgraph, Task, TensorSpec, Verdict
+from passnet_core.records.trajectories import Trajectory
 from tests.contract.judging import ADD_RELU
 from tests.contract.made import outcome
 from tests.contract.model_server import Said
@@ -32,3 +35,13 @@ def a_pass(verdict: Verdict, more: str = "") -> str:
 def wrote(code: str) -> Said:
     """An answer that writes a file and evaluates it."""
     return Said("Let me see.", [("write_file", json.dumps({"name": "a.py", "code": code})), ("evaluate", "{}")])
+
+
+def assert_only_calls(conversation: Trajectory) -> None:
+    """The model's answers are tool calls, or code blocks that stand for them, and no words."""
+    for turn in conversation.turns:
+        if turn.answer.calls:
+            assert not turn.answer.text
+        else:
+            outside = re.sub(r"^```.*?^```$", "", turn.answer.text, flags=re.MULTILINE | re.DOTALL)
+            assert all(line.startswith("### ") for line in outside.splitlines() if line.strip())

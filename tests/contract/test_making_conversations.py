@@ -28,6 +28,7 @@ from passnet_core.solvers.trajectories import trajectories
 from passnet_core.training.choosing import fingerprints
 from passnet_core.training.repairing.making import MADE, TASKS, Made, Making, make, tasks_for
 from passnet_core.training.repairing.node_values import values_of
+from tests.contract.scripted import assert_only_calls
 
 SOURCES = ("sin-mul-to-unsqueeze-b2bc60", "silu-mul-to-be31e5", "view-softmax-view-view-dropout-a582d3")
 COUNT, TASK_COUNT, SEED, AT_FIRST = 6, 2, 5, 2
@@ -100,12 +101,7 @@ def test_every_conversation_is_accepted_dated_and_says_who_played_the_model(fold
 
 def test_the_model_says_nothing_but_tool_calls(folder: Path) -> None:
     for each in conversations(folder):
-        for turn in each.turns:
-            if turn.answer.calls:
-                assert not turn.answer.text
-            else:
-                outside = re.sub(r"^```.*?^```$", "", turn.answer.text, flags=re.MULTILINE | re.DOTALL)
-                assert all(line.startswith("### ") for line in outside.splitlines() if line.strip())
+        assert_only_calls(each)
 
 
 def test_what_the_model_is_told_is_what_the_prompts_and_the_judge_say_again(workshop: Workshop, folder: Path) -> None:

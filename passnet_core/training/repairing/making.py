@@ -343,8 +343,12 @@ class _Making:
         return Trajectory(opening, attempt.turns, ending)
 
     def _recorded(self) -> str:
-        here = self.scheduler.here.environment
-        told = "" if here is None else f" on {here.device}, torch {here.torch}, triton {here.triton}"
+        here, told = self.scheduler.here, ""
+        if here.environment is not None:
+            place = here.environment.device
+            if here.device is not Device.CPU:
+                place = f"the CPU of a machine with {place}"
+            told = f" on {place}, torch {here.environment.torch}, triton {here.environment.triton}"
         return f"a script plays the model; judged{told}, passnet_core {__version__}, {datetime.now(UTC):%Y-%m-%d}"
 
     def _write(self, trajectory: Trajectory, place: Path) -> None:

@@ -20,7 +20,7 @@ from examples.finetune.small.conversations import (
     straightened,
     train_tokenizer,
 )
-from examples.finetune.small.decoder import Decoder, Schedule, Shape, SmallModel, new_decoder, train
+from examples.finetune.small.decoder import BEFORE, Decoder, Schedule, Shape, SmallModel, new_decoder, train
 from examples.finetune.small.rounds import accepted_rows
 from passnet_core.execution.backends.fake import FakeBackend
 from passnet_core.execution.scheduler import Scheduler
@@ -224,8 +224,9 @@ def by_hand(model: Decoder, tokenizer: Tokenizer, text: str, most: int) -> str:
     end = tokenizer.token_to_id("<|end|>")
     with torch.no_grad():
         while len(made) < most and end not in made:
-            read = torch.tensor([[*tokens, *made]])
-            made.append(int(model.logits(model.hidden(read, torch.arange(read.shape[1])[None])[0, -1]).argmax()))
+            read = torch.tensor([[0] * BEFORE + tokens + made])
+            hidden = model.hidden(read, torch.arange(len(tokens) + len(made))[None])
+            made.append(int(model.logits(hidden[0, -1]).argmax()))
     answer: str = tokenizer.decode(made, skip_special_tokens=False)
     return answer
 

@@ -1,7 +1,8 @@
 """A small decoder: its training from scratch on conversations, and its answers to many conversations at once.
 
-The transformer of Llama (Touvron et al., 2023) in a few lines of torch, with a cache whose rows are at places of their
-own: an answer that ends makes room for the next one."""
+The transformer of Llama (Touvron et al., 2023) in a few lines of torch, except that tokens are read with those before
+them; trained with Muon (Jordan et al., 2024). The rows of its cache are at places of their own: an answer that ends
+makes room for the next one."""
 
 import copy
 import json
@@ -19,7 +20,7 @@ from typing import Protocol
 import torch
 from tokenizers import Tokenizer
 from torch import Tensor, nn
-from torch.nn.functional import cross_entropy, linear, scaled_dot_product_attention, silu
+from torch.nn.functional import cross_entropy, linear, pad, scaled_dot_product_attention, silu
 
 from examples.finetune.small.conversations import END, PAD, Conversations, calls_of, prompt_of
 from passnet_core.records.trajectories import Message, Role
@@ -28,6 +29,8 @@ from passnet_core.solvers.llm.chat import ModelError, Reply, Stopped, Tool, Trou
 SAVE_EVERY_S = 60.0
 UNLEARNT = -100
 """The label of a token that is not learnt."""
+BEFORE = 3
+"""How many tokens before each one are read with it."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,7 @@ class Schedule:
     seconds: float = math.inf
     steps: int | None = None
     tokens: int = 16_384
-    rate: float = 1e-3
+    rate: float = 3e-3
     warm_up: float = 0.02
     """The share of the time in which the rate rises."""
     decay: float = 0.1
@@ -97,25 +100,34 @@ def _turned(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
 
 
 class Decoder(nn.Module):
-    """Tokens to the logits of the next token; the embedding also serves as the head."""
+    """Tokens to the logits of the next token; the embedding also serves as the head.
+
+    Each token is read together with the BEFORE tokens before it. So one layer can find the places that follow the same
+    words, and copying is learnt in hundreds of steps (the smeared keys of Olsson et al., 2022)."""
 
     def __init__(self, shape: Shape) -> None:
         super().__init__()
         self.shape = shape
         self.embedding = nn.Embedding(shape.vocabulary, shape.width)
+        self.before = nn.Linear(BEFORE * shape.width, shape.width, bias=False)
         self.blocks = nn.ModuleList(_Block(shape) for _ in range(shape.layers))
         self.norm = nn.RMSNorm(shape.width, eps=1e-5)
-        for each in self.parameters():
-            if each.dim() > 1:
-                nn.init.normal_(each, std=0.02)
+        nn.init.normal_(self.embedding.weight, std=0.02)
+        for each in self.matrices():
+            nn.init.normal_(each, std=each.shape[1] ** -0.5)
+
+    def matrices(self) -> list[nn.Parameter]:
+        """The weights of linear maps."""
+        return [each.weight for each in self.modules() if isinstance(each, nn.Linear)]
 
     def hidden(self, tokens: Tensor, places: Tensor, attends: Attends = _causally) -> Tensor:
-        """The last hidden states, [rows, tokens, width]. places: of the tokens in their conversations, [rows or 1,
-        tokens]."""
+        """The last hidden states, [rows, tokens, width]. tokens: with BEFORE more at the beginning, [rows, BEFORE +
+        tokens]; PAD where a conversation begins. places: of the tokens in their conversations, [rows or 1, tokens]."""
         half = self.shape.width // self.shape.heads // 2
         rates = 10_000.0 ** -(torch.arange(half, device=tokens.device) / half)
         angles = (places[:, None, :, None] * rates).float()
-        x = self.embedding(tokens)
+        read = self.embedding(tokens)
+        x = read[:, BEFORE:] + self.before(read[:, :-1].unfold(1, BEFORE, 1).flatten(2))
         dtype = torch.get_autocast_dtype("cuda") if torch.is_autocast_enabled("cuda") else x.dtype
         turns = angles.cos().to(dtype), angles.sin().to(dtype)
         for layer, block in enumerate(self.blocks):
@@ -153,14 +165,13 @@ def train(
     if not len(data):
         raise ValueError("There is nothing to train on.")
     device = next(model.parameters()).device
-    kinds = ([p for p in model.parameters() if p.dim() > 1], [p for p in model.parameters() if p.dim() < 2])
-    groups = [{"params": kinds[0], "weight_decay": schedule.decay}, {"params": kinds[1], "weight_decay": 0.0}]
-    optimizer = torch.optim.AdamW(groups, lr=schedule.rate, betas=(0.9, 0.95), fused=device.type == "cuda")
+    optimizers = _optimizers(model, schedule)
     state, before, curve = folder / "state.pt", 0.0, []
     if state.exists():
         found = torch.load(state, map_location=device, weights_only=True)
         model.load_state_dict(found["model"])
-        optimizer.load_state_dict(found["optimizer"])
+        for optimizer, then in zip(optimizers, found["optimizers"], strict=True):
+            optimizer.load_state_dict(then)
         before, curve = found["seconds"], json.loads((folder / "curve.json").read_text())
     batches = _batches(data, schedule.tokens, random.Random(f"{seed} {len(curve)}"))
     began = saved = time.monotonic()
@@ -170,27 +181,40 @@ def train(
         share = spent / schedule.seconds if schedule.steps is None else len(curve) / schedule.steps
         if share >= 1.0:
             break
-        for group in optimizer.param_groups:
-            group["lr"] = schedule.rate * min(1.0, share / schedule.warm_up) * (0.55 + 0.45 * math.cos(math.pi * share))
+        rate = schedule.rate * min(1.0, share / schedule.warm_up) * (0.55 + 0.45 * math.cos(math.pi * share))
+        for group in (group for each in optimizers for group in each.param_groups):
+            group["lr"] = rate
         batch = _repeated(model.shape, schedule.tokens, len(curve)) if len(curve) < schedule.copied else next(batches)
         tokens, labels = (each.to(device, non_blocking=True) for each in batch)
         with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
-            hidden = model.hidden(tokens[:, :-1], torch.arange(tokens.shape[1] - 1, device=device)[None])
+            places = torch.arange(tokens.shape[1] - 1, device=device)[None]
+            hidden = model.hidden(pad(tokens[:, :-1], (BEFORE, 0)), places)
             learnt = labels[:, 1:] != UNLEARNT
             logits = model.logits(hidden[learnt])
         loss = cross_entropy(logits.float(), labels[:, 1:][learnt])
         loss.backward()  # type: ignore[no-untyped-call]
         nn.utils.clip_grad_norm_(model.parameters(), schedule.clip)
-        optimizer.step()
-        optimizer.zero_grad(set_to_none=True)
+        for each in optimizers:
+            each.step()
+            each.zero_grad(set_to_none=True)
         if len(curve) % 20 == 0:
             tell(f"step {len(curve)}, {spent:.0f} s: loss {loss.item():.3f}")
         curve.append({"step": len(curve), "seconds": round(spent, 1), "loss": round(loss.item(), 4)})
         if time.monotonic() - saved > SAVE_EVERY_S:
-            _save(model, optimizer, spent, curve, folder)
+            _save(model, optimizers, spent, curve, folder)
             saved = time.monotonic()
-    _save(model, optimizer, max(spent, min(schedule.seconds, 1e9)), curve, folder)
+    _save(model, optimizers, max(spent, min(schedule.seconds, 1e9)), curve, folder)
     return curve
+
+
+def _optimizers(model: Decoder, schedule: Schedule) -> list[torch.optim.Optimizer]:
+    """Muon for the linear maps, whose updates it scales as AdamW's are; AdamW for the embedding and the norms."""
+    matrices = model.matrices()
+    others = [each for each in model.parameters() if all(each is not matrix for matrix in matrices)]
+    return [
+        torch.optim.Muon(matrices, weight_decay=schedule.decay, adjust_lr_fn="match_rms_adamw"),
+        torch.optim.AdamW(others, betas=(0.9, 0.95), weight_decay=0.0, fused=model.embedding.weight.is_cuda),
+    ]
 
 
 def _repeated(shape: Shape, most_tokens: int, seed: int) -> tuple[Tensor, Tensor]:
@@ -202,11 +226,16 @@ def _repeated(shape: Shape, most_tokens: int, seed: int) -> tuple[Tensor, Tensor
 
 
 def _save(
-    model: Decoder, optimizer: torch.optim.Optimizer, seconds: float, curve: list[dict[str, float]], folder: Path
+    model: Decoder,
+    optimizers: Sequence[torch.optim.Optimizer],
+    seconds: float,
+    curve: list[dict[str, float]],
+    folder: Path,
 ) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     new = folder / "state.new"
-    torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict(), "seconds": seconds}, new)
+    states = [each.state_dict() for each in optimizers]
+    torch.save({"model": model.state_dict(), "optimizers": states, "seconds": seconds}, new)
     (folder / "curve.json").write_text(json.dumps(curve))
     new.replace(folder / "state.pt")
 
@@ -254,15 +283,17 @@ class _Sampler:
         weight, shape = model.embedding.weight, model.shape
         size = (shape.layers, rows, shape.heads, context, shape.width // shape.heads)
         self.keys, self.values = (torch.zeros(size, dtype=weight.dtype, device=weight.device) for _ in range(2))
-        self.tokens, self.places = (torch.zeros(rows, dtype=torch.long, device=weight.device) for _ in range(2))
+        self.tokens = torch.zeros(rows, BEFORE + 1, dtype=torch.long, device=weight.device)
+        """The token to be read next, and those before it."""
+        self.places = torch.zeros(rows, dtype=torch.long, device=weight.device)
         self.made = torch.zeros(STEPS, rows, dtype=torch.long, device=weight.device)
         self.rows = torch.arange(rows, device=weight.device)
         self.graph: torch.cuda.CUDAGraph | None = None
 
     def add(self, row: int, prompt: Sequence[int]) -> None:
         """Read all tokens but the last, which the next step reads."""
-        tokens = torch.tensor([prompt], device=self.rows.device)
-        read = tokens.shape[1] - 1
+        tokens = pad(torch.tensor([prompt], device=self.rows.device), (BEFORE, 0))
+        read = len(prompt) - 1
 
         def kept(layer: int, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
             self.keys[layer, row, :, :read], self.values[layer, row, :, :read] = key[0], value[0]
@@ -270,7 +301,7 @@ class _Sampler:
 
         if read:
             self.model.hidden(tokens[:, :-1], torch.arange(read, device=tokens.device)[None], kept)
-        self.tokens[row], self.places[row] = prompt[-1], read
+        self.tokens[row], self.places[row] = tokens[0, -BEFORE - 1 :], read
 
     def advance(self) -> list[list[int]]:
         """The next STEPS tokens of each row; those of free rows mean nothing."""
@@ -305,9 +336,9 @@ class _Sampler:
                 self.values[layer][self.rows, :, self.places] = value[:, :, 0]
                 return scaled_dot_product_attention(query, self.keys[layer], self.values[layer], attn_mask=seen)
 
-            hidden = self.model.hidden(self.tokens[:, None], self.places[:, None], cached)
-            self.tokens.copy_(self._drawn(self.model.logits(hidden[:, 0]).float()))
-            self.made[step] = self.tokens
+            hidden = self.model.hidden(self.tokens, self.places[:, None], cached)
+            self.made[step] = self._drawn(self.model.logits(hidden[:, 0]).float())
+            self.tokens.copy_(torch.cat((self.tokens[:, 1:], self.made[step, :, None]), dim=1))
             self.places.add_(1).clamp_(max=self.context - 1)
 
     def _drawn(self, logits: Tensor) -> Tensor:

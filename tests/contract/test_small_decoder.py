@@ -19,6 +19,7 @@ from examples.finetune.small.conversations import (
     parts_of,
     straightened,
     train_tokenizer,
+    with_other_constants,
 )
 from examples.finetune.small.decoder import BEFORE, Decoder, Schedule, Shape, SmallModel, new_decoder, train
 from examples.finetune.small.rounds import accepted_rows
@@ -72,7 +73,7 @@ def test_a_decoder_that_learnt_an_accepted_conversation_holds_it_and_not_its_mis
     # it begins as the teacher should have: the mistake and what was said of it are left out
     first = [rows[0]["messages"][0], rows[0]["messages"][1], *rows[0]["messages"][5:]]
     data = Conversations([{"messages": first}], tokenizer, SHAPE.context)
-    schedule = Schedule(steps=70, tokens=4096, rate=5e-3)
+    schedule = Schedule(steps=40, tokens=4096, rate=1e-2)
     curve = train(model, data, schedule, tmp_path / "trained", seed=0)
     assert curve[-1]["loss"] < 0.1 < curve[0]["loss"]
     small = SmallModel(model, tokenizer, "small", context=SHAPE.context, most_new=200, temperature=0.0)
@@ -170,6 +171,23 @@ def test_each_reading_draws_numbers_and_each_conversation_constants_that_agree_e
     assert len(seen) > 20
     for place, usual in enumerate(("tmp_0", "in_0", "0.044715")):
         assert 5 < sum(each[place] == usual for each in seen) < len(seen)
+
+
+def test_sizes_of_the_task_are_drawn_and_the_numbers_of_launches_stay() -> None:
+    told = ("in_0 float32 [768, 1024], from a1_768: tmp_0 = in_0.view(1, 12, 64)", False)
+    code = ("tmp_0 = in_0.view(1, 12, 64)\nblock = 1024  # below 2**31 - 1 and 99", True)
+    seen = set()
+    for seed in range(20):
+        (task_text, _), (answer, own) = with_other_constants([told, code], random.Random(seed))
+        view = re.search(r"view\(1, \d\d, \d\d\)", answer)
+        assert view is not None
+        assert own
+        assert answer == f"tmp_0 = in_0.{view[0]}\nblock = 1024  # below 2**31 - 1 and 99"
+        assert re.fullmatch(
+            r"in_0 float32 \[\d{3}, 1024\], from a1_768: " + re.escape(f"tmp_0 = in_0.{view[0]}"), task_text
+        )
+        seen.add(view[0])
+    assert len(seen) > 10
 
 
 def test_a_conversation_that_is_longer_than_the_context_is_cut_off_and_learnt_up_to_there(tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ reasoning, words beside calls, and the machine. The model learns its answers up 
 export gave the weight 0: it reads mistakes, and does not learn them.
 
 A small model learns by heart what it sees often. Therefore values are named in the bundles as in the task, so that a
-pattern is a passage of the task; constants are drawn for each conversation, and the numbers in names anew each time it
-is read, so that only copying them helps."""
+pattern is a passage of the task; constants and sizes are drawn for each conversation, and the numbers in names anew
+each time it is read, so that only copying them helps."""
 
 import json
 import random
@@ -143,7 +143,10 @@ NAMED_AS_IN_TASKS = tuple(
     for names, name in ((INPUTS, "in_"), (VALUES, "tmp_"))
     for style in (str.lower, str.upper)
 )
-FLOAT = re.compile(r"(?<![\w.])(\d+\.\d+(?:e[-+]\d+)?|\d+e[-+]\d+)(?![\w.])")
+CONSTANT = re.compile(r"(?<![\w.])(\d+\.\d+(?:e[-+]\d+)?|\d+e[-+]\d+|[1-9]\d{1,4})(?![\w.])")
+"""A number in floating point, or an integer of two to five digits, such as a size."""
+OF_LAUNCHES = frozenset(["13", "16", "20", "31", "128", "256", "512", "1024", "2048", "4096"])
+"""Integers that the code of launches has of its own accord."""
 
 
 def named_as_in_tasks(parts: Iterable[Part]) -> list[Part]:
@@ -157,10 +160,11 @@ def named_as_in_tasks(parts: Iterable[Part]) -> list[Part]:
 
 
 def with_other_constants(parts: Sequence[Part], chance: random.Random) -> list[Part]:
-    """The conversation with half of its floating-point constants replaced, each by the same one everywhere."""
-    found = sorted({each for text, _ in parts for each in FLOAT.findall(text)})
+    """The conversation with half of the task's constants and sizes replaced, each by the same one everywhere. parts:
+    the first one tells the task."""
+    found = sorted(set(CONSTANT.findall(parts[0][0])) - OF_LAUNCHES) if parts else []
     constants = {each: each if chance.random() < 0.5 else _constant(each, chance) for each in found}
-    return [(FLOAT.sub(lambda match: constants[match[0]], text), own) for text, own in parts]
+    return [(CONSTANT.sub(lambda match: constants.get(match[0], match[0]), text), own) for text, own in parts]
 
 
 def _constant(old: str, chance: random.Random) -> str:

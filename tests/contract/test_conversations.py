@@ -226,6 +226,16 @@ def test_a_model_that_never_hears_of_tools_is_told_to_call_them_in_text(service:
         assert not any("tools" in request for _, request in server.asked)
 
 
+def test_a_server_that_answers_with_nothing_again_and_again_may_have_no_room(
+    service: Service, server: ModelServer
+) -> None:
+    server.models["scripted"] = saying(Said(""))
+    found = held(service, server)
+    assert found.ending is not None
+    assert (found.ending.end, len(found.turns)) == (End.CONTEXT, 3)
+    assert "scripted answered with nothing 3 times" in found.ending.reason
+
+
 def test_a_person_can_say_how_tools_are_called(service: Service, server: ModelServer) -> None:
     server.models["scripted"] = deaf
     found = held(service, server, protocol=ToolProtocol.TOOLS)

@@ -441,6 +441,14 @@ def test_the_words_of_a_refusal_are_shown_in_whatever_form_they_come(bare: Model
     "failed",
     [
         pytest.param(FAILED, id="an error without a reason"),
+        pytest.param(
+            Said(
+                "litellm.InternalServerError: InternalServerError: OpenAIException - Internal Server Error. Received"
+                " Model Group=tiny\nAvailable Model Group Fallbacks=None",
+                status=500,
+            ),
+            id="the same behind LiteLLM",
+        ),
         pytest.param(Said(raw=b"", headers=(EVENTS,)), id="an answer with nothing"),
     ],
 )
@@ -483,6 +491,13 @@ BEGUN = b'data: {"choices": [{"index": 0, "delta": {"role": "assistant"}}]}\n\n'
             "cannot read the tool calls that scripted writes",
             4,
             id="a garbled call, llama.cpp",
+        ),
+        pytest.param(
+            b'data: {"error": {"message": "OpenAIException - Unterminated string: line 1 column 11 (char 10)"}}\n\n',
+            Trouble.NO_TOOLS,
+            "cannot read the tool calls that scripted writes",
+            4,
+            id="a garbled call behind LiteLLM",
         ),
         pytest.param(
             b'data: {"error": "out of\nmemory"}\n\n',

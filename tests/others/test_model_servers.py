@@ -39,7 +39,9 @@ KINDS = (TRANSFORMERS, LLAMA_CPP, LITELLM)
 SPEC = EvalSpec(Stage.VERIFY, Device.CPU)
 SHORT_ANSWER = 24
 FEW = Budget(turns=3, reply_tokens=SHORT_ANSWER)
-LONG_ANSWER = 2000
+LONG_ANSWER = {TRANSFORMERS: 2000, LLAMA_CPP: 400, LITELLM: 2000}
+"""The tokens of an answer that is stopped: many seconds. The time of llama.cpp's Python server grows with the cube of
+them."""
 ASKED = (Message(Role.SYSTEM, "You write passes."), Message(Role.USER, "Write one."))
 STOPPED_WITHIN_S = 2.0
 
@@ -157,8 +159,8 @@ def test_a_model_that_writes_rubbish_is_asked_three_times_and_no_server_is_blame
     assert len(found.turns) == 3
     for turn in found.turns:
         assert turn.answer.text or turn.answer.calls
-        # LiteLLM counts with a tokenizer of its own, and llama.cpp's Python server one token more than it was asked for
-        assert 0 < turn.reply_tokens <= (2 if kind == LITELLM else 1) * SHORT_ANSWER + 1
+        # LiteLLM counts with a tokenizer of its own, and llama.cpp's Python server does not tell a count
+        assert 0 < turn.reply_tokens <= (1 if kind == TRANSFORMERS else 2) * SHORT_ANSWER
         assert 500 < turn.prompt_tokens < 10_000
         assert turn.restarts == 0
     # whoever calls no tool is told in plain text how to
@@ -177,7 +179,7 @@ def test_an_answer_is_stopped_at_once_and_the_server_answers_again(place: Place,
 
     threading.Timer(1.0, stop).start()
     with pytest.raises(Stopped):
-        model.complete(ASKED, (), cancelled=cancelled, most_tokens=LONG_ANSWER)
+        model.complete(ASKED, (), cancelled=cancelled, most_tokens=LONG_ANSWER[kind])
     assert time.monotonic() - at[0] < STOPPED_WITHIN_S
     again = model.complete(ASKED, (), cancelled=threading.Event(), most_tokens=4)
     assert again.finish == "length"
@@ -272,7 +274,8 @@ def test_a_full_context_is_said_to_be_one(place: Place, tmp_path: Path, proxied:
         if proxied:
             server = ending.enter_context(running(litellm_proxy(server, tmp_path)))
         found = held(client(server, patience_s=3.0), tmp_path / "out")
-    assert (end_of(found), len(found.turns)) == (End.CONTEXT, 0), found.ending
+    # LiteLLM answers with nothing instead of saying so
+    assert (end_of(found), len(found.turns)) == (End.CONTEXT, 3 if proxied else 0), found.ending
 
 
 def test_transformers_serve_does_not_notice_a_full_context(place: Place, tmp_path: Path) -> None:

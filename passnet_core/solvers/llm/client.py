@@ -223,7 +223,7 @@ class ChatModel:
             case openai.RateLimitError():
                 waited = f"{place} accepts no more requests now, even after waiting: {words}"
                 return ModelError(Trouble.BUSY, f"{waited} Try later, or make fewer attempts at once.")
-            case openai.InternalServerError() if words == WORDLESS:
+            case openai.InternalServerError() if WORDLESS.search(words):
                 return ModelError(Trouble.DOWN, f"{place} failed, even after retries, without a reason. See its log.")
             case openai.InternalServerError():
                 return ModelError(Trouble.DOWN, f"{place} failed, even after retries: {words} Try later.")

@@ -143,9 +143,21 @@ class _Conversation:
                 return self._attempt(End.FINISHED)
             nudges = 0 if turn.results else nudges + 1
             if nudges > MOST_NUDGES:
-                return self._attempt(End.SILENT)
+                return self._silent()
             fresh = said
             self.messages += said
+
+    def _silent(self) -> Attempt:
+        """The attempt of a model that called nothing, however often it was asked."""
+        answers = [turn.answer for turn in self.turns[-MOST_NUDGES - 1 :]]
+        if any(each.text.strip() or each.reasoning for each in answers):
+            return self._attempt(End.SILENT)
+        # LiteLLM makes an empty answer of a refusal that llama.cpp's Python server sends within a stream
+        return self._attempt(
+            End.CONTEXT,
+            f"{self.solver.model.name} answered with nothing {len(answers)} times. Some servers do so when a"
+            " conversation is longer than the model's context: start a new one, or give the server a longer context.",
+        )
 
     def _may_change(self) -> bool:
         """Whether the model, which has called no tool yet, may be told to call them in plain text."""

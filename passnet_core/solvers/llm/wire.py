@@ -12,8 +12,8 @@ from passnet_core.solvers.llm.chat import is_object, written
 NOTHING = "(no answer)"
 """Stands for an answer without text and calls, which servers refuse."""
 NO_NAME = "unnamed"
-WORDLESS = "Internal Server Error."
-"""What web frameworks answer for an application that failed."""
+WORDLESS = re.compile(r"(^|OpenAIException - )Internal Server Error\.")
+"""What web frameworks answer for an application that failed, also as LiteLLM hands it on."""
 SPELLED = re.compile(r"[^A-Za-z0-9_-]+")
 
 OVERFLOW_CODES = frozenset({"context_length_exceeded", "exceed_context_size_error"})
@@ -30,8 +30,9 @@ UNKNOWN_MODEL = re.compile(r"invalid model name|server is pinned to|model .{1,20
 """How servers that answer with the status 400 say that they do not know a model: LiteLLM, `transformers serve` and
 llama.cpp's Python server."""
 
-UNREADABLE = re.compile(r"(could not|cannot|can't|failed to|unable to) parse", re.IGNORECASE)
-"""How servers break an answer off at a tool call that the model garbled: `transformers serve` and llama.cpp."""
+UNREADABLE = re.compile(r"(could not|cannot|can't|failed to|unable to) parse|\(char \d+\)", re.IGNORECASE)
+"""How servers break an answer off at a tool call that the model garbled: `transformers serve` and llama.cpp. LiteLLM
+cannot read what `transformers serve` says then, and hands on the words of its own JSON parser."""
 
 
 def sent(messages: Sequence[Message]) -> list[dict[str, Any]]:
@@ -101,7 +102,7 @@ def adapted(asked: dict[str, Any], status: int, words: str, *, again: bool = Fal
     if "system" in said and "role" in said and (folded := without_system(asked["messages"])):
         return {**asked, "messages": folded}
     # a chat template that knows no system makes `transformers serve` fail, and it does not say why
-    if again and status == 500 and words == WORDLESS and (folded := without_system(asked["messages"])):
+    if again and status == 500 and WORDLESS.search(words) and (folded := without_system(asked["messages"])):
         return {**asked, "messages": folded}
     # a server that checks requests strictly, and does not say what it dislikes
     return _without(asked, "stream_options") if status == 422 and "stream_options" in asked else None

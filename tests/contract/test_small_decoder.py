@@ -19,7 +19,6 @@ from examples.finetune.small.conversations import (
     parts_of,
     straightened,
     train_tokenizer,
-    with_other_constants,
 )
 from examples.finetune.small.decoder import BEFORE, Decoder, Schedule, Shape, SmallModel, new_decoder, train
 from examples.finetune.small.rounds import accepted_rows
@@ -73,7 +72,7 @@ def test_a_decoder_that_learnt_an_accepted_conversation_holds_it_and_not_its_mis
     # it begins as the teacher should have: the mistake and what was said of it are left out
     first = [rows[0]["messages"][0], rows[0]["messages"][1], *rows[0]["messages"][5:]]
     data = Conversations([{"messages": first}], tokenizer, SHAPE.context)
-    schedule = Schedule(steps=40, tokens=4096, rate=1e-2)
+    schedule = Schedule(steps=40, tokens=4096, rate=1e-2, dropout=0.0)
     curve = train(model, data, schedule, tmp_path / "trained", seed=0)
     assert curve[-1]["loss"] < 0.1 < curve[0]["loss"]
     small = SmallModel(model, tokenizer, "small", context=SHAPE.context, most_new=200, temperature=0.0)
@@ -173,20 +172,24 @@ def test_each_reading_draws_numbers_and_each_conversation_constants_that_agree_e
         assert 5 < sum(each[place] == usual for each in seen) < len(seen)
 
 
-def test_sizes_of_the_task_are_drawn_and_the_numbers_of_launches_stay() -> None:
-    told = ("in_0 float32 [768, 1024], from a1_768: tmp_0 = in_0.view(1, 12, 64)", False)
-    code = ("tmp_0 = in_0.view(1, 12, 64)\nblock = 1024  # below 2**31 - 1 and 99", True)
+def test_sizes_of_the_task_are_drawn_and_the_numbers_of_launches_stay(tmp_path: Path) -> None:
+    messages = [
+        {"role": "user", "content": "values [768, 1024] from a1_768: view(1, 12, 64)"},
+        {"role": "assistant", "content": "### write_file a.py\n```python\nview(1, 12, 64)  # 1024, 2**31 - 1, 99\n```"},
+    ]
+    tokenizer = train_tokenizer(["values from"], 450, tmp_path / "t.json")
+    data = Conversations([{"messages": messages}], tokenizer, 1024)
     seen = set()
     for seed in range(20):
-        (task_text, _), (answer, own) = with_other_constants([told, code], random.Random(seed))
-        view = re.search(r"view\(1, \d\d, \d\d\)", answer)
+        text = tokenizer.decode(data.read(0, random.Random(seed))[0].tolist(), skip_special_tokens=False)
+        view = re.search(r"view\(1, \d\d, \d\d\)", text)
         assert view is not None
-        assert own
-        assert answer == f"tmp_0 = in_0.{view[0]}\nblock = 1024  # below 2**31 - 1 and 99"
-        assert re.fullmatch(
-            r"in_0 float32 \[\d{3}, 1024\], from a1_768: " + re.escape(f"tmp_0 = in_0.{view[0]}"), task_text
+        size = text[text.index("[") :][1:4]
+        assert text == (
+            f"<|user|>values [{size}, 1024] from a1_768: {view[0]}"
+            f"<|call|>write_file<|argument|>a.py<|argument|>{view[0]}  # 1024, 2**31 - 1, 99\n<|end|>"
         )
-        seen.add(view[0])
+        seen.add((size, view[0]))
     assert len(seen) > 10
 
 

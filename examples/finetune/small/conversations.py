@@ -8,13 +8,14 @@ reasoning, words beside calls, and the machine. The model learns its answers up 
 export gave the weight 0: it reads mistakes, and does not learn them.
 
 A small model learns by heart what it sees often. Therefore values are named in the bundles as in the task, so that a
-pattern is a passage of the task; constants and sizes are drawn for each conversation, and the numbers in names anew
-each time it is read, so that only copying them helps."""
+pattern is a passage of the task; and each time a conversation is read, the numbers in names are drawn anew, and with
+them half of the task's constants and sizes, so that only copying them helps."""
 
 import json
 import random
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,8 @@ NAMES = ("in_", "IN_", "tmp_", "TMP_")
 """What the names of inputs and computed values begin with, in capitals for the sizes of launches."""
 MOST_NUMBERED = 40
 """How many numbers a name can have and be one token."""
+NAMES_KEPT = 0.2
+"""The share of readings that keep the numbers in names."""
 
 
 def _numbered(beginnings: Iterable[str]) -> re.Pattern[str]:
@@ -159,14 +162,6 @@ def named_as_in_tasks(parts: Iterable[Part]) -> list[Part]:
     return made
 
 
-def with_other_constants(parts: Sequence[Part], chance: random.Random) -> list[Part]:
-    """The conversation with half of the task's constants and sizes replaced, each by the same one everywhere. parts:
-    the first one tells the task."""
-    found = sorted(set(CONSTANT.findall(parts[0][0])) - OF_LAUNCHES) if parts else []
-    constants = {each: each if chance.random() < 0.5 else _constant(each, chance) for each in found}
-    return [(CONSTANT.sub(lambda match: constants.get(match[0], match[0]), text), own) for text, own in parts]
-
-
 def _constant(old: str, chance: random.Random) -> str:
     """Another constant with as many digits and the same exponent; 0.0 and 1.0 stay, since code may depend on them."""
     if float(old) in (0.0, 1.0):
@@ -178,27 +173,38 @@ def _constant(old: str, chance: random.Random) -> str:
 # --- tokens ---
 
 
-class Conversations:
-    """Conversations to learn. Each is there as it was, and as it would have gone without mistakes; both have constants
-    of their own, and are cut off where the context ends. One of which no answer begins before that is left out."""
+@dataclass(frozen=True)
+class _Found:
+    """A conversation. tokens, own: see Encoded. used: how many numbers its names have, by their beginning. constants:
+    those of its task, each with the places of its digits, of shape [occurrences, digits]."""
 
-    def __init__(self, rows: Iterable[Mapping[str, Any]], tokenizer: Tokenizer, context: int, *, seed: int = 0) -> None:
-        chance = random.Random(seed)
+    tokens: torch.Tensor
+    own: torch.Tensor
+    used: Mapping[str, int]
+    constants: Sequence[tuple[str, torch.Tensor]]
+
+
+class Conversations:
+    """Conversations to learn. Each is there as it was, and as it would have gone without mistakes; both are cut off
+    where the context ends. One of which no answer begins before that is left out."""
+
+    def __init__(self, rows: Iterable[Mapping[str, Any]], tokenizer: Tokenizer, context: int) -> None:
         both = (each for row in rows for each in (row["messages"], straightened(row["messages"])) if each)
-        told = [with_other_constants(named_as_in_tasks(parts_of(messages)), chance) for messages in both]
-        ids = iter([each.ids for each in tokenizer.encode_batch([text for parts in told for text, _ in parts])])
-        self._found: list[Encoded] = []
-        self._used: list[dict[str, int]] = []
-        """How many numbers the names of each conversation have, by their beginning."""
+        told = [named_as_in_tasks(parts_of(messages)) for messages in both]
+        encodings = iter(tokenizer.encode_batch([text for parts in told for text, _ in parts]))
+        self._found: list[_Found] = []
         for parts in told:
-            tokens = [(torch.tensor(next(ids)), own) for _, own in parts]
-            own = torch.cat([torch.full_like(each, is_own, dtype=torch.bool) for each, is_own in tokens])[:context]
+            encoded = [next(encodings) for _ in parts]
+            ids = torch.tensor([number for each in encoded for number in each.ids][:context])
+            own = torch.tensor([own for each, (_, own) in zip(encoded, parts) for _ in each.ids][:context])
             if own.any():
-                self._found.append((torch.cat([each for each, _ in tokens])[:context], own))
-                self._used.append(_counts(text for text, _ in parts))
-        self.lengths = [len(tokens) for tokens, _ in self._found]
+                texts = [text for text, _ in parts]
+                constants = _places(texts, [each.offsets for each in encoded], context)
+                self._found.append(_Found(ids, own, _counts(texts), constants))
+        self.lengths = [len(each.tokens) for each in self._found]
         """How many tokens each has."""
         self._size = tokenizer.get_vocab_size()
+        self._digits = torch.tensor([tokenizer.token_to_id(str(digit)) for digit in range(10)])
         self._names = {
             beginning: torch.tensor([tokenizer.token_to_id(f"{beginning}{number}") for number in range(MOST_NUMBERED)])
             for beginning in NAMES
@@ -208,17 +214,40 @@ class Conversations:
         return len(self._found)
 
     def read(self, number: int, chance: random.Random) -> Encoded:
-        """A conversation, of shape [tokens], with other numbers in its names, the same everywhere. Half of them keep
-        theirs, since tasks count from 0."""
-        tokens, own = self._found[number]
-        if chance.random() < 0.5:
+        """A conversation, of shape [tokens], with other numbers in its names and half of its constants replaced, the
+        same everywhere. Some keep the numbers in their names, since tasks count from 0."""
+        found = self._found[number]
+        tokens, own = found.tokens.clone(), found.own
+        for constant, places in found.constants:
+            if chance.random() < 0.5:
+                new = [int(each) for each in _constant(constant, chance) if each.isdigit()]
+                tokens[places] = self._digits[new]
+        if chance.random() < NAMES_KEPT:
             return tokens, own
         others = torch.arange(self._size)
         for beginnings, drawn in ((("in_", "IN_"), _exchanged), (("tmp_", "TMP_"), _later)):
-            numbers = torch.tensor(drawn(self._used[number][beginnings[0]], chance))
+            numbers = torch.tensor(drawn(found.used[beginnings[0]], chance))
             for each in beginnings:
                 others[self._names[each]] = self._names[each][numbers]
         return others[tokens], own
+
+
+def _places(
+    texts: Sequence[str], offsets: Sequence[Sequence[tuple[int, int]]], context: int
+) -> list[tuple[str, torch.Tensor]]:
+    """The constants and sizes of the task, which the first text tells, and where the tokens of their digits are in all
+    texts. offsets: of the tokens in their texts. A digit is one token."""
+    found: dict[str, list[list[int]]] = {each: [] for each in CONSTANT.findall(texts[0]) if each not in OF_LAUNCHES}
+    before = 0
+    for text, spans in zip(texts, offsets):
+        token_at = {start: before + token for token, (start, end) in enumerate(spans) if end == start + 1}
+        for match in CONSTANT.finditer(text):
+            if match[0] in found:
+                digits = [match.start() + place for place, each in enumerate(match[0]) if each.isdigit()]
+                found[match[0]].append([token_at[each] for each in digits])
+        before += len(spans)
+    within = {each: [places for places in at if places[-1] < context] for each, at in found.items()}
+    return [(each, torch.tensor(at)) for each, at in within.items() if at]
 
 
 def _counts(texts: Iterable[str]) -> dict[str, int]:

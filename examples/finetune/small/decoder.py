@@ -60,6 +60,8 @@ class Schedule:
     clip: float = 1.0
     copied: int = 0
     """In how many of the first steps it learns to copy: random tokens that come twice."""
+    dropout: float = 0.1
+    """The share of what a layer adds that is dropped."""
 
 
 # --- the model ---
@@ -84,13 +86,14 @@ class _Block(nn.Module):
         self.joined = nn.Linear(shape.width, shape.width, bias=False)
         self.gate_up = nn.Linear(shape.width, 2 * shape.inner, bias=False)
         self.down = nn.Linear(shape.inner, shape.width, bias=False)
+        self.dropout = nn.Dropout(0.0)
 
     def forward(self, x: Tensor, turns: tuple[Tensor, Tensor], layer: int, attends: Attends) -> Tensor:
         parts = self.qkv(self.before_attention(x)).unflatten(-1, (3, self.heads, -1)).permute(2, 0, 3, 1, 4)
         query, key = (_turned(each, *turns) for each in parts[:2])
-        x = x + self.joined(attends(layer, query, key, parts[2]).transpose(1, 2).flatten(2))
+        x = x + self.dropout(self.joined(attends(layer, query, key, parts[2]).transpose(1, 2).flatten(2)))
         gate, up = self.gate_up(self.before_mlp(x)).chunk(2, dim=-1)
-        return x + self.down(silu(gate) * up)
+        return x + self.dropout(self.down(silu(gate) * up))
 
 
 def _turned(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
@@ -176,6 +179,9 @@ def train(
     batches = _batches(data, schedule.tokens, random.Random(f"{seed} {len(curve)}"))
     began = saved = time.monotonic()
     model.train()
+    for each in model.modules():
+        if isinstance(each, nn.Dropout):
+            each.p = schedule.dropout
     while True:
         spent = before + time.monotonic() - began
         share = spent / schedule.seconds if schedule.steps is None else len(curve) / schedule.steps
@@ -185,18 +191,12 @@ def train(
         for group in (group for each in optimizers for group in each.param_groups):
             group["lr"] = rate
         batch = _repeated(model.shape, schedule.tokens, len(curve)) if len(curve) < schedule.copied else next(batches)
-        tokens, labels = (each.to(device, non_blocking=True) for each in batch)
-        with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
-            places = torch.arange(tokens.shape[1] - 1, device=device)[None]
-            hidden = model.hidden(pad(tokens[:, :-1], (BEFORE, 0)), places)
-            learnt = labels[:, 1:] != UNLEARNT
-            logits = model.logits(hidden[learnt])
-        loss = cross_entropy(logits.float(), labels[:, 1:][learnt])
+        loss = _losses(model, *batch).mean()
         loss.backward()  # type: ignore[no-untyped-call]
         nn.utils.clip_grad_norm_(model.parameters(), schedule.clip)
-        for each in optimizers:
-            each.step()
-            each.zero_grad(set_to_none=True)
+        for optimizer in optimizers:
+            optimizer.step()
+            optimizer.zero_grad(set_to_none=True)
         if len(curve) % 20 == 0:
             tell(f"step {len(curve)}, {spent:.0f} s: loss {loss.item():.3f}")
         curve.append({"step": len(curve), "seconds": round(spent, 1), "loss": round(loss.item(), 4)})
@@ -205,6 +205,26 @@ def train(
             saved = time.monotonic()
     _save(model, optimizers, max(spent, min(schedule.seconds, 1e9)), curve, folder)
     return curve
+
+
+@torch.no_grad()
+def loss_on(model: Decoder, data: Conversations, most_tokens: int) -> float:
+    """The loss on conversations, in nats per token that the model writes."""
+    model.eval()
+    losses = [_losses(model, *batch) for batch in _once(data, most_tokens, random.Random(0))]
+    return float(torch.cat(losses).mean())
+
+
+def _losses(model: Decoder, tokens: Tensor, labels: Tensor) -> Tensor:
+    """The loss at each token of a batch that is to be learnt."""
+    device = model.embedding.weight.device
+    tokens, labels = (each.to(device, non_blocking=True) for each in (tokens, labels[:, 1:]))
+    with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
+        places = torch.arange(tokens.shape[1] - 1, device=device)[None]
+        hidden = model.hidden(pad(tokens[:, :-1], (BEFORE, 0)), places)
+        learnt = labels != UNLEARNT
+        logits = model.logits(hidden[learnt])
+    return cross_entropy(logits.float(), labels[learnt], reduction="none")
 
 
 def _optimizers(model: Decoder, schedule: Schedule) -> list[torch.optim.Optimizer]:
@@ -243,28 +263,33 @@ def _save(
 def _batches(data: Conversations, most_tokens: int, chance: random.Random) -> Iterator[tuple[Tensor, Tensor]]:
     """Batches without end: tokens and labels, both of shape [rows, longest]."""
     while True:
-        order = chance.sample(range(len(data)), len(data))
-        # rows of about one length together, so that little is padding; the batches themselves in no order
-        chunks = [order[start : start + 512] for start in range(0, len(order), 512)]
-        rows: list[list[int]] = []
-        for chunk in chunks:
-            batch: list[int] = []
-            for each in sorted(chunk, key=lambda each: data.lengths[each]):
-                if batch and (len(batch) + 1) * data.lengths[each] > most_tokens:
-                    rows.append(batch)
-                    batch = []
-                batch.append(each)
-            rows.append(batch)
-        chance.shuffle(rows)
-        for batch in rows:
-            read = [data.read(each, chance) for each in batch]
-            longest = max(len(tokens) for tokens, _ in read)
-            tokens = torch.zeros(len(read), longest, dtype=torch.long)
-            labels = torch.full((len(read), longest), UNLEARNT)
-            for row, (ids, own) in enumerate(read):
-                tokens[row, : len(ids)] = ids
-                labels[row, : len(ids)] = ids.where(own, UNLEARNT)
-            yield tokens, labels
+        yield from _once(data, most_tokens, chance)
+
+
+def _once(data: Conversations, most_tokens: int, chance: random.Random) -> Iterator[tuple[Tensor, Tensor]]:
+    """Batches with each conversation once."""
+    order = chance.sample(range(len(data)), len(data))
+    # rows of about one length together, so that little is padding; the batches themselves in no order
+    chunks = [order[start : start + 512] for start in range(0, len(order), 512)]
+    rows: list[list[int]] = []
+    for chunk in chunks:
+        batch: list[int] = []
+        for each in sorted(chunk, key=lambda each: data.lengths[each]):
+            if batch and (len(batch) + 1) * data.lengths[each] > most_tokens:
+                rows.append(batch)
+                batch = []
+            batch.append(each)
+        rows.append(batch)
+    chance.shuffle(rows)
+    for batch in rows:
+        read = [data.read(each, chance) for each in batch]
+        longest = max(len(tokens) for tokens, _ in read)
+        tokens = torch.zeros(len(read), longest, dtype=torch.long)
+        labels = torch.full((len(read), longest), UNLEARNT)
+        for row, (ids, own) in enumerate(read):
+            tokens[row, : len(ids)] = ids
+            labels[row, : len(ids)] = ids.where(own, UNLEARNT)
+        yield tokens, labels
 
 
 # --- sampling ---

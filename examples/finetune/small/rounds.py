@@ -29,7 +29,7 @@ from examples.finetune.small.conversations import (
     prompt_of,
     train_tokenizer,
 )
-from examples.finetune.small.decoder import Decoder, Schedule, Shape, SmallModel, new_decoder, train
+from examples.finetune.small.decoder import Decoder, Schedule, Shape, SmallModel, loss_on, new_decoder, train
 from passnet_core.corpus.catalogue import Corpus
 from passnet_core.execution.backends.local import LocalBackend
 from passnet_core.execution.jobs import jobs_of
@@ -140,8 +140,9 @@ class Loop:
     def round(self, number: int, tasks: dict[str, list[Task]], scheduler: Scheduler, spec: EvalSpec) -> None:
         """Train, unless this is round 0 with its random weights; then sample on eval, and on train for the next one."""
         folder = self.out / f"round-{number}"
+        held_out = [row for row in self.rows if self._is_held_out(row)]
         rows = [
-            *self.rows,
+            *(row for row in self.rows if not self._is_held_out(row)),
             *(row for each in range(1, number) for row in accepted_rows(self.out / f"round-{each}/train")),
         ]
         model = self.weights(number)
@@ -151,12 +152,20 @@ class Loop:
             seconds = self.args.seconds if number == 1 else self.args.seconds * self.args.again
             rate = self.args.rate if number == 1 else self.args.rate / 3
             copied = self.args.copied if number == 1 else 0
-            schedule = Schedule(seconds=seconds, tokens=self.args.tokens, rate=rate, copied=copied)
+            schedule = Schedule(
+                seconds=seconds, tokens=self.args.tokens, rate=rate, copied=copied, dropout=self.args.dropout
+            )
             train(model, data, schedule, folder, seed=number, tell=tell)
+            if others := Conversations(held_out, self.tokenizer, self.shape.context):
+                loss = loss_on(model, others, self.args.tokens)
+                tell(f"round {number}: loss {loss:.3f} on {len(others)} conversations of tasks that it did not see")
         last = number == self.args.rounds
         for split in ("eval",) if last or not number else ("eval", "train"):
             self.sampled(model, f"small-round-{number}", tasks[split], scheduler, spec, folder / split, attempts=(
                 1 if not number else self.args.attempts), turns=MOST_TURNS if number else 1)  # fmt: skip
+
+    def _is_held_out(self, row: dict[str, Any]) -> bool:
+        return int(digest_of(row["task"]), 16) % 1000 < 1000 * self.args.held_out
 
     def timed(self, folder: Path, tasks: Sequence[Task], scheduler: Scheduler, spec: EvalSpec) -> None:
         """Take the times of what was accepted in the first attempts, and append the outcomes."""
@@ -244,10 +253,12 @@ def numbers(shape: Shape, schedule: Schedule) -> Iterator[tuple[str, type, float
     yield "at-once", int, 96, "attempts to make at once, whose answers are sampled together"
     yield "attempt-seconds", float, 600.0, "limit of an attempt"
     yield "deadline", float, 60.0, "limit of a job, in seconds"
+    yield "held-out", float, 0.05, "share of the tasks that are not trained on, to know the loss on others"
     yield "temperature", float, 0.7, "of sampling"
     yield "most-new", int, 2048, "most tokens of an answer"
     yield "rate", float, schedule.rate, "highest learning rate"
     yield "tokens", int, schedule.tokens, "tokens per step"
+    yield "dropout", float, schedule.dropout, "share of what a layer adds that is dropped in training"
     yield "copied", int, 0, "of the first steps, in which it learns to copy random tokens"
     for name, told in (
         ("width", "of the model"),

@@ -220,8 +220,6 @@ def typed() -> Reached:
     never goes to a server that a visitor named."""
     known, state = resources.service().settings.models, st.session_state
     url, key = str(state.get(URL) or "").strip(), str(state.get(KEY) or "")
-    if url and not url.startswith(("http://", "https://")):
-        raise BadInput(f"{url!r} is not an address. Enter the server as an address such as http://localhost:8000/v1.")
     server = ChatServer(url or known.base_url, key or ("" if url and url != known.base_url else known.key))
     typed_name = str(state.get(NAME) or "")
     name = typed_name.strip() or known.model

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from passnet_core.errors import BadInput
 from passnet_core.records.trajectories import Message, Role, ToolCall
 from passnet_core.solvers.llm import client as client_module
 from passnet_core.solvers.llm.chat import ChatServer, ModelError, Reply, Stopped, Tool, Trouble
@@ -372,6 +373,35 @@ def test_an_answer_that_ends_in_the_middle_is_no_full_context(server: ModelServe
     with pytest.raises(ModelError, match="ended its answer in the middle") as failed:
         model(server).complete(long, (), cancelled=threading.Event())
     assert failed.value.trouble is Trouble.MALFORMED
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "localhost:8000",
+        "ftp://localhost/v1",
+        "http:///v1",
+        "http://localhost:abc/v1",
+        "http://localhost:99999/v1",
+        "http://localhost:0/v1",
+        "http://[::1/v1",
+        "http://[1:2]/v1",
+        "http://a b/v1",
+        "http://..:80/v1",
+        f"http://{'a' * 300}/v1",
+        "http://x\udced/v1",
+        "http://☃.net/v1",
+        "http://localhost/\n/v1",
+    ],
+)
+def test_what_cannot_be_an_address_is_refused(address: str) -> None:
+    with pytest.raises(BadInput, match=r"is not an address\. Enter the server as"):
+        ChatServer(address)
+
+
+@pytest.mark.parametrize("address", ["http://[::1]:80/v1", "https://my_host.example.org./v1", "HTTP://10.0.0.1:8000"])
+def test_addresses_of_all_kinds_are_taken(address: str) -> None:
+    assert ChatServer(address).place == address
 
 
 # --- what real servers do; tests/others/test_model_servers.py asks these themselves ---

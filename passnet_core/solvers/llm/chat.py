@@ -1,13 +1,16 @@
 """Requests to a language model and its replies, as plain data, and the interface of a model."""
 
 import json
+import re
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from ipaddress import IPv6Address
 from typing import Any, Protocol
+from urllib.parse import urlsplit
 
-from passnet_core.errors import PlaygroundError
+from passnet_core.errors import BadInput, PlaygroundError
 from passnet_core.records.trajectories import Message, OfferedTool, Role
 
 
@@ -71,14 +74,41 @@ class Reply:
 
 @dataclass(frozen=True)
 class ChatServer:
-    """The server of a model. base_url: up to and with /v1; empty for OpenAI's own server. key: never shown."""
+    """The server of a model. base_url: up to and with /v1; empty for OpenAI's own server. key: never shown.
+
+    Raises BadInput if base_url cannot be an address."""
 
     base_url: str = ""
     key: str = field(default="", repr=False)
 
+    def __post_init__(self) -> None:
+        if self.base_url and not _is_address(self.base_url):
+            raise BadInput(
+                f"{self.base_url[:200]!a} is not an address. Enter the server as an address such as"
+                " http://localhost:8000/v1."
+            )
+
     @property
     def place(self) -> str:
         return self.base_url or "api.openai.com"
+
+
+LABEL = re.compile(r"[A-Za-z0-9_-]{1,63}")
+"""A part of the name of a machine."""
+LONGEST_HOST = 253
+
+
+def _is_address(text: str) -> bool:
+    """Whether a text is the address of a server, as HTTP clients can take it."""
+    try:
+        parts = urlsplit(text)
+        host, port = parts.hostname or "", parts.port
+        labels = host.removesuffix(".").split(".")
+        named = bool(IPv6Address(host)) if ":" in host else all(map(LABEL.fullmatch, labels))
+    except ValueError:
+        return False
+    usable = named and len(host) <= LONGEST_HOST and port != 0
+    return usable and parts.scheme in ("http", "https") and text.isascii() and text.isprintable()
 
 
 PATIENCE_S = 180.0

@@ -42,12 +42,15 @@ class JudgeError(Exception):
 
 
 class JudgeClient:
-    """Calls the service at `url`; safe to share between threads. token: empty for a service without tokens."""
+    """Calls the service at `url`; safe to share between threads. token: empty for a service without tokens. Raises
+    ValueError if url cannot be an address."""
 
     def __init__(
         self, url: str = "", token: str = "", *, patience_s: float = PATIENCE_S, timeout_s: float = TIMEOUT_S
     ) -> None:
         self.url = (url or os.environ.get("PASSNET_JUDGE_URL", "") or URL).rstrip("/")
+        if not _is_address(self.url):
+            raise ValueError(f"{self.url!a} is not an address. The judge's service has one such as {URL}.")
         self._token = token or os.environ.get("PASSNET_JUDGE_TOKEN", "")
         self.patience_s, self.timeout_s = patience_s, timeout_s
 
@@ -145,6 +148,14 @@ class JudgeClient:
         except (OSError, ValueError) as error:
             why = getattr(error, "reason", error)
             raise JudgeError(0, "Unreachable", f"The judge's service at {self.url} does not answer: {why}.") from error
+
+
+def _is_address(url: str) -> bool:
+    try:
+        parts = urllib.parse.urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0 and url.isascii()
+    except ValueError:
+        return False
 
 
 class JudgeSession:

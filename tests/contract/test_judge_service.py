@@ -333,6 +333,12 @@ def test_stages_are_streamed_before_the_answer(judge: JudgeClient) -> None:
 # --- who may ask, and what is refused --------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("url", ["127.0.0.1:8600", "http://localhost:abc", "http://[::1", "x y", "http://☃.net"])
+def test_a_client_says_at_once_what_is_no_address(url: str) -> None:
+    with pytest.raises(ValueError, match="is not an address"):
+        JudgeClient(url)
+
+
 def test_only_who_has_a_token_is_served(tmp_path: Path, backend: FakeBackend) -> None:
     with served(tmp_path, backend, [three_subgraphs()], tokens=TOKENS) as alice:
         for token in ("", "wrong", TOKENS["alice"][:-1], f"{TOKENS['alice']}x", "ünïcode"):

@@ -143,6 +143,8 @@ def new_conversation(task: Task, draft: EditorDraft, known: ModelSettings, *, gi
         url = st.text_input(
             "Server", key=URL, placeholder=known.base_url or "https://api.openai.com/v1", persist_state="session"
         )
+        if problem := _problem_of(url.strip()):
+            st.error(problem)
         st.text_input(
             "Key",
             key=KEY,
@@ -193,6 +195,15 @@ def new_conversation(task: Task, draft: EditorDraft, known: ModelSettings, *, gi
         on_click=begin,
         args=(task, draft),
     )
+
+
+def _problem_of(url: str) -> str:
+    """Why an address cannot be one, said beside the field: the errors of Start stand at the top of the page."""
+    try:
+        ChatServer(url)
+    except BadInput as error:
+        return plain(str(error))
+    return ""
 
 
 @frame.action

@@ -210,6 +210,13 @@ def test_wrong_input_is_reported_and_nothing_starts(
     assert not service.conversations.latest()
 
 
+def test_a_wrong_address_is_said_beside_its_field(visit: Visit) -> None:
+    app = visit("workbench", task=TASK_ID, talk="new")
+    app.text_input(key="model-url").set_value("http://localhost:abc/v1")
+    app.run()
+    assert any("is not an address" in each.value for each in form(app).error)
+
+
 def test_a_conversation_that_is_not_there_says_so(visit: Visit) -> None:
     app = visit("workbench", task=TASK_ID, talk="none")
     assert any("There is no conversation" in str(each.value) for each in app.error)

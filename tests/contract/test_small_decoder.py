@@ -154,7 +154,7 @@ def test_the_pattern_that_is_learnt_is_a_passage_of_the_task(argument: str, valu
     assert "tmp_0 = in_0 * 0.044715" in task_text
 
 
-def test_each_reading_draws_numbers_and_each_conversation_constants_that_agree_everywhere(tmp_path: Path) -> None:
+def test_each_reading_draws_numbers_and_constants_that_agree_everywhere(tmp_path: Path) -> None:
     row = {"messages": conversation_with("x_", "mid_")}
     tokenizer = train_tokenizer([TASK], 450, tmp_path / "t.json")
     data = Conversations([row] * 20, tokenizer, 1024)

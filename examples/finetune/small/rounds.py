@@ -107,6 +107,8 @@ class Loop:
         else:
             texts = (text for row in self.rows for text, _ in named_as_in_tasks(parts_of(row["messages"])))
             self.tokenizer = train_tokenizer(texts, args.vocabulary, path)
+        others = read_rows(Path(args.validation)) if args.validation else []
+        self.validation = Conversations(others, self.tokenizer, self.shape.context)
 
     def run(self) -> None:
         settings = read_settings()
@@ -140,9 +142,8 @@ class Loop:
     def round(self, number: int, tasks: dict[str, list[Task]], scheduler: Scheduler, spec: EvalSpec) -> None:
         """Train, unless this is round 0 with its random weights; then sample on eval, and on train for the next one."""
         folder = self.out / f"round-{number}"
-        held_out = [row for row in self.rows if self._is_held_out(row)]
         rows = [
-            *(row for row in self.rows if not self._is_held_out(row)),
+            *self.rows,
             *(row for each in range(1, number) for row in accepted_rows(self.out / f"round-{each}/train")),
         ]
         model = self.weights(number)
@@ -156,16 +157,13 @@ class Loop:
                 seconds=seconds, tokens=self.args.tokens, rate=rate, copied=copied, dropout=self.args.dropout
             )
             train(model, data, schedule, folder, seed=number, tell=tell)
-            if others := Conversations(held_out, self.tokenizer, self.shape.context):
-                loss = loss_on(model, others, self.args.tokens)
-                tell(f"round {number}: loss {loss:.3f} on {len(others)} conversations of tasks that it did not see")
+            if self.validation:
+                loss = loss_on(model, self.validation, self.args.tokens)
+                tell(f"round {number}: loss {loss:.3f} on {len(self.validation)} conversations for validation")
         last = number == self.args.rounds
         for split in ("eval",) if last or not number else ("eval", "train"):
             self.sampled(model, f"small-round-{number}", tasks[split], scheduler, spec, folder / split, attempts=(
                 1 if not number else self.args.attempts), turns=MOST_TURNS if number else 1)  # fmt: skip
-
-    def _is_held_out(self, row: dict[str, Any]) -> bool:
-        return int(digest_of(row["task"]), 16) % 1000 < 1000 * self.args.held_out
 
     def timed(self, folder: Path, tasks: Sequence[Task], scheduler: Scheduler, spec: EvalSpec) -> None:
         """Take the times of what was accepted in the first attempts, and append the outcomes."""
@@ -235,6 +233,7 @@ def flags() -> argparse.ArgumentParser:
     parser.add_argument(
         "--data", required=True, metavar="FILE", help="conversations, as trajectories export writes them"
     )
+    parser.add_argument("--validation", metavar="FILE", help="more of them, to tell the loss on after each round")
     parser.add_argument("--out", required=True, metavar="DIR", help="folder of all results")
     for name, kind, default, told in numbers(shape, schedule):
         parser.add_argument(f"--{name}", type=kind, default=default, metavar="N", help=f"{told} (default: %(default)s)")
@@ -253,7 +252,6 @@ def numbers(shape: Shape, schedule: Schedule) -> Iterator[tuple[str, type, float
     yield "at-once", int, 96, "attempts to make at once, whose answers are sampled together"
     yield "attempt-seconds", float, 600.0, "limit of an attempt"
     yield "deadline", float, 60.0, "limit of a job, in seconds"
-    yield "held-out", float, 0.05, "share of the tasks that are not trained on, to know the loss on others"
     yield "temperature", float, 0.7, "of sampling"
     yield "most-new", int, 2048, "most tokens of an answer"
     yield "rate", float, schedule.rate, "highest learning rate"

@@ -105,9 +105,8 @@ def lane_of(config: pytest.Config) -> lanes.Lane | None:
 def pytest_configure(config: pytest.Config) -> None:
     lane = lane_of(config)
     if told := getattr(config, "workerinput", None):
-        files = told["corpus files"]
-        plan = full_run.Plan(None if files is None else frozenset(files), told["corpus why"], told["corpus day"])
-        config.stash[PLAN] = plan
+        files, why, day = told["corpus plan"]
+        config.stash[PLAN] = full_run.Plan(None if files is None else frozenset(files), why, day)
         return
     config.stash[PLAN] = full_run.Plan(None, "all were asked for")
     if lane in (lanes.Lane.TEST, lanes.Lane.ALL):
@@ -122,9 +121,8 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_configure_node(node: Any) -> None:
     """Send the plan to each pytest-xdist worker: all must collect the same tests, also around midnight."""
     plan = node.config.stash[PLAN]
-    node.workerinput["corpus files"] = None if plan.files is None else sorted(plan.files)
-    node.workerinput["corpus why"] = plan.why
-    node.workerinput["corpus day"] = plan.day
+    files = None if plan.files is None else sorted(plan.files)
+    node.workerinput["corpus plan"] = [files, plan.why, plan.day]
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

@@ -111,6 +111,12 @@ def _is_address(text: str) -> bool:
     return usable and parts.scheme in ("http", "https") and text.isascii() and text.isprintable()
 
 
+PERHAPS_TOO_LONG = (
+    "Some servers do so when a conversation is longer than the model's context: start a new one, or give the server a"
+    " longer context."
+)
+"""What an answer with nothing may mean."""
+
 PATIENCE_S = 180.0
 """How long a request is repeated before any answer has begun, as while a server loads its model."""
 

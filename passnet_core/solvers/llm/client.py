@@ -13,7 +13,17 @@ from typing import Any
 import openai
 
 from passnet_core.records.trajectories import Message
-from passnet_core.solvers.llm.chat import PATIENCE_S, ChatServer, ModelError, Reply, Stopped, Tool, Trouble, described
+from passnet_core.solvers.llm.chat import (
+    PATIENCE_S,
+    PERHAPS_TOO_LONG,
+    ChatServer,
+    ModelError,
+    Reply,
+    Stopped,
+    Tool,
+    Trouble,
+    described,
+)
 from passnet_core.solvers.llm.streaming import Answer, Refusal
 from passnet_core.solvers.llm.wire import (
     WORDLESS,
@@ -202,11 +212,7 @@ class ChatModel:
         if begun and (error is None or isinstance(error, json.JSONDecodeError)):
             return ModelError(Trouble.MALFORMED, f"{place} ended its answer in the middle.")
         if error is None and len(json.dumps(asked["messages"])) > SHORT:
-            return ModelError(
-                Trouble.TOO_LONG,
-                f"{place} answered with nothing. Some servers do so when a conversation is longer than the model's"
-                " context: start a new one, or give the server a longer context.",
-            )
+            return ModelError(Trouble.TOO_LONG, f"{place} answered with nothing. {PERHAPS_TOO_LONG}")
         match error:
             case None | json.JSONDecodeError() | openai.APIResponseValidationError():
                 text = f"{place} did not answer with a chat completion. Check that it is an OpenAI-compatible server."

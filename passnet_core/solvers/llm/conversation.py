@@ -24,7 +24,16 @@ from passnet_core.records.trajectories import (
 )
 from passnet_core.settings import ASSETS
 from passnet_core.solvers.base import Attempt, Bench, Options, Surroundings, Watch
-from passnet_core.solvers.llm.chat import Model, ModelError, Reply, Stopped, ToolProtocol, Trouble, offered
+from passnet_core.solvers.llm.chat import (
+    PERHAPS_TOO_LONG,
+    Model,
+    ModelError,
+    Reply,
+    Stopped,
+    ToolProtocol,
+    Trouble,
+    offered,
+)
 from passnet_core.solvers.llm.prompting import digest, first_of_sources, how_to_call
 from passnet_core.solvers.llm.tools import NUDGE, TOOLS, Done, Workplace, calls_in, told_results
 
@@ -153,11 +162,8 @@ class _Conversation:
         if any(each.text.strip() or each.reasoning for each in answers):
             return self._attempt(End.SILENT)
         # LiteLLM makes an empty answer of a refusal that llama.cpp's Python server sends within a stream
-        return self._attempt(
-            End.CONTEXT,
-            f"{self.solver.model.name} answered with nothing {len(answers)} times. Some servers do so when a"
-            " conversation is longer than the model's context: start a new one, or give the server a longer context.",
-        )
+        said = f"{self.solver.model.name} answered with nothing {len(answers)} times. {PERHAPS_TOO_LONG}"
+        return self._attempt(End.CONTEXT, said)
 
     def _may_change(self) -> bool:
         """Whether the model, which has called no tool yet, may be told to call them in plain text."""

@@ -12,6 +12,7 @@ from functools import cache
 from typing import Any, TypeVar
 
 from passnet_core.errors import BadInput
+from passnet_core.records.text import valid
 
 T = TypeVar("T")
 
@@ -44,12 +45,13 @@ def to_json(value: Any) -> Any:
 
 
 def from_json(kind: type[T], data: Any) -> T:
-    """Return the record of this type. Raises BadInput naming a field that is unknown, missing or of another type."""
+    """Return the record of this type, whose texts are valid Unicode. Raises BadInput naming a field that is unknown,
+    missing or of another type."""
     try:
         return typing.cast(T, _reader(typing.cast(Any, kind))(data))
     except _Unfit as unfit:
         raise BadInput(f"{kind.__name__}{unfit.place} {unfit}") from None
-    except (TypeError, ValueError, KeyError) as error:
+    except (TypeError, ValueError, KeyError, OverflowError) as error:
         raise BadInput(f"The data is not a valid {kind.__name__}: {error}") from error
 
 
@@ -82,6 +84,8 @@ def _reader(kind: Any) -> Reader:
         return lambda data: data
     if kind is float:
         return _read_number
+    if kind is str:
+        return _read_text
     return _enum_reader(kind) if issubclass(kind, StrEnum) else _plain_reader(kind)
 
 
@@ -112,7 +116,7 @@ def _record_reader(kind: Any) -> Reader:
 def _list_reader(kind: Any) -> Reader:
     read_item = _reader(kind)
     # a shortcut for raw samples, which make up most of an outcome
-    as_they_are = {kind} if kind in (float, int, str) else set()
+    as_they_are = {kind} if kind in (float, int) else set()
 
     def read(data: Any) -> Any:
         if not isinstance(data, list):
@@ -164,6 +168,12 @@ def _read_number(data: Any) -> float:
     if isinstance(data, str) and data not in ("nan", "inf", "-inf"):
         raise _Unfit(f"must be a number, not {data!r}.")
     return float(data)
+
+
+def _read_text(data: Any) -> str:
+    if not isinstance(data, str):
+        raise _Unfit(f"must be str, not {data!r}.")
+    return valid(data)
 
 
 def _plain_reader(kind: type) -> Reader:

@@ -198,12 +198,20 @@ def test_a_rejection_carries_its_finding() -> None:
         ({"name": "x", "shape": [1, "2"], "dtype": "float32"}, "TensorSpec.shape[1] must be int, not '2'"),
         ({"name": "x", "shape": [1], "dtype": 7}, "must be str"),
         ({"name": "x", "shape": [1], "dtype": "float32", "mean": "much"}, "must be a number"),
+        ({"name": "x", "shape": [1], "dtype": "float32", "mean": 10**400}, "too large"),
         ([], "must be an object"),
     ],
 )
 def test_json_that_does_not_fit_is_refused_with_the_field(data: object, said: str) -> None:
     with pytest.raises(BadInput, match=re.escape(said)):
         from_json(TensorSpec, data)
+
+
+def test_the_texts_of_a_record_are_valid_unicode() -> None:
+    data = json.loads(r'{"name": "a\ud800b", "code": "\ud83d\ude00"}')
+    assert from_json(PassFile, data) == PassFile("a\ufffdb", "\U0001f600")
+    halves = {"name": "".join(map(chr, (0xD83D, 0xDE00))), "code": ""}
+    assert from_json(PassFile, halves).name == "\U0001f600"
 
 
 def test_a_profile_by_its_older_name_is_read() -> None:

@@ -10,6 +10,8 @@ import streamlit as st
 from streamlit.errors import StreamlitAPIException
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from passnet_core.records.text import valid
+
 VIEWS = Path(__file__).resolve().parent.parent / "views"
 
 Name = Literal["start", "learn", "explore", "workbench", "model", "runs", "scores", "help"]
@@ -20,6 +22,8 @@ def script(name: Name) -> str:
     return str(VIEWS / f"{name}.py")
 
 
+LONGEST = 20_000
+"""Most characters of what a link selects: passes are packed into links of up to a third of that."""
 _OPEN = "page that is open"
 _VIEW = "page that is open, with what the URL selects there"
 _BEFORE = "page that was open before, with what the URL selected there"
@@ -96,8 +100,11 @@ def turn_to(chosen: Mapping[str, str | None]) -> None:
     """Select these parameters on the open page and drop all others. Call it from a callback."""
     here = {key: value for key, value in chosen.items() if value}
     for key in {*st.query_params, *here}:
-        if key in st.session_state:
-            # a widget bound to this parameter would put its own value back
+        if key in st.session_state and key in here:
+            # a widget is bound to this parameter, which nothing but its value may change
+            st.session_state[key] = here.pop(key)
+        elif key in st.session_state:
+            # it would put its own value back
             del st.session_state[key]
         else:
             _remember(key, here.get(key))
@@ -105,8 +112,8 @@ def turn_to(chosen: Mapping[str, str | None]) -> None:
 
 
 def selected(key: str) -> str | None:
-    """Return what the URL selects, or None."""
-    return st.query_params.get(key) or None
+    """Return what the URL selects, in valid Unicode and no longer than a link may be, or None."""
+    return valid(st.query_params.get(key) or "")[:LONGEST] or None
 
 
 def select(key: str, value: str | None) -> None:

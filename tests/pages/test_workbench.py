@@ -144,6 +144,17 @@ def test_text_that_arrives_together_with_a_change_of_page_is_kept(visit: Visit) 
     assert Editor(again).text == PASS + "# before leaving\n"
 
 
+def test_a_saved_copy_opens_from_the_list_of_drafts(visit: Visit) -> None:
+    app = visit("workbench", task=TASK_ID, bundle=REFERENCE_NAME)
+    Editor(app).hold(PASS + "# a copy\n").run()
+    copy = app.query_params["bundle"]
+    app = visit("workbench", task=TASK_ID)
+    next(each for each in app.button if f"· {copy} ·" in each.label.replace("\\", "")).click().run()
+    assert not app.exception, app.exception[0].message
+    assert app.query_params["bundle"] == copy
+    assert Editor(app).text == PASS + "# a copy\n"
+
+
 def test_a_click_judges_the_text_and_the_subgraph_that_arrive_with_it(visit: Visit, service: Service) -> None:
     app = visit("workbench", task=TASK_ID, bundle=REFERENCE_NAME)
     Editor(app).hold(PASS + "# WRONG\n")

@@ -7,7 +7,7 @@ WORKERS ?= 3
 
 BIN := $(VENV)/bin
 
-.PHONY: run smoke test test-all test-gpu lint bench screenshots bench-gpu tasks bundles assets wheel constraints clean
+.PHONY: run smoke test test-all fuzz test-gpu lint bench screenshots bench-gpu tasks bundles assets wheel constraints clean
 
 run: $(VENV)/.app $(VENV)/.prepared
 	$(BIN)/python -m compileall -q passnet_core
@@ -31,6 +31,10 @@ test: $(VENV)/.dev
 test-all: lint
 	$(BIN)/python -m compileall -q passnet_core
 	$(BIN)/python -m pytest --lane all -n $(WORKERS) --dist worksteal
+
+# 10,000 cases of altered input, drawn anew each day; takes about an hour and a half
+fuzz: $(VENV)/.dev
+	$(BIN)/python -W ignore -m tests.fuzzing --cases 10000 --seed $$(date +%Y%m%d)
 
 test-gpu: $(VENV)/.dev
 	$(BIN)/python -m pytest -m gpu

@@ -3,7 +3,6 @@
 import atexit
 import contextlib
 import functools
-import json
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from passnet_core import outside
 from passnet_core.bundles.reading import read_bundle
 from passnet_core.corpus.catalogue import Corpus
 from passnet_core.corpus.solved import read_solved
@@ -48,9 +48,9 @@ from passnet_core.records import (
     digest_of,
     to_json,
 )
-from passnet_core.records.trajectories import read_trajectory
 from passnet_core.settings import Settings
 from passnet_core.solvers.conversations import Conversations
+from passnet_core.solvers.trajectories import read_trajectory
 from passnet_core.store import exchange
 from passnet_core.store import owner as store_owner
 from passnet_core.store.base import FILE
@@ -748,7 +748,7 @@ def read_references(folder: Path) -> tuple[tuple[ReferenceBundle, ...], tuple[st
 
 def _reference(folder: Path) -> ReferenceBundle:
     try:
-        about = json.loads((folder / "about.json").read_text(encoding="utf-8"))
+        about = outside.from_json_text(outside.file_bytes(folder / "about.json"))
         title, description, task_ids = str(about["title"]), str(about["description"]), tuple(map(str, about["tasks"]))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise BadInput(f"about.json must have title, description and tasks ({error!r}).") from error

@@ -2,6 +2,7 @@
 
 import math
 import os
+import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,6 +10,8 @@ from enum import StrEnum
 from pathlib import Path
 
 from passnet_core.errors import BadInput
+from passnet_core.outside import is_folder, quoted
+from passnet_core.records.text import is_valid
 
 PACKAGE = Path(__file__).resolve().parent
 
@@ -83,8 +86,15 @@ class Settings:
 def read_settings(environ: Mapping[str, str] | None = None) -> Settings:
     """Read the settings. Creates nothing. Raises BadInput, which names the variable that is wrong."""
     values = os.environ if environ is None else environ
-    home = _folder(values, "PASSNET_HOME", Path.home() / ".local" / "share" / "passnet")
-    if home.exists() and not home.is_dir():
+    for name, value in values.items():
+        if name.startswith(("PASSNET_", "OPENAI_")) and not is_valid(value):
+            raise BadInput(f"{name} is not UTF-8 text. Set it to another value, or unset it.")
+    home = _path(values, "PASSNET_HOME") or _usual_home()
+    try:
+        is_other = home.exists() and not home.is_dir()
+    except OSError as error:
+        raise BadInput(f"PASSNET_HOME is {quoted(str(home))}, which cannot be used: {error.strerror}.") from None
+    if is_other:
         raise BadInput(f"PASSNET_HOME is {home}, which is not a folder. Name a folder; it need not exist yet.")
     return Settings(
         home=home,
@@ -128,43 +138,60 @@ def _prices(text: str) -> dict[str, tuple[float, float]]:
             prompt = reply = -1.0
         if not name or not (0 <= prompt < math.inf and 0 <= reply < math.inf):
             raise BadInput(
-                f"PASSNET_PRICES contains {each!r}. Write NAME=READ/WRITTEN, the prices per million tokens, and commas"
-                " between models."
+                f"PASSNET_PRICES contains {quoted(each)}. Write NAME=READ/WRITTEN, the prices per million tokens, and"
+                " commas between models."
             )
         found[name.strip()] = (prompt, reply)
     return found
 
 
-def _folder(values: Mapping[str, str], name: str, default: Path) -> Path:
-    return Path(values[name]).expanduser().absolute() if values.get(name) else default
+def _path(values: Mapping[str, str], name: str) -> Path | None:
+    """The path that a variable names, or None if it is not set."""
+    if not values.get(name):
+        return None
+    try:
+        return Path(values[name]).expanduser().absolute()
+    except RuntimeError:
+        raise BadInput(f"{name} is {quoted(values[name])}, but there is no such home folder.") from None
+
+
+def _usual_home() -> Path:
+    try:
+        return Path.home() / ".local" / "share" / "passnet"
+    except RuntimeError:
+        raise BadInput(
+            "There is no home folder for results, since HOME is not set. Name a folder for them with PASSNET_HOME."
+        ) from None
 
 
 def _existing_folder(values: Mapping[str, str], name: str, default: Path) -> Path:
-    folder = _folder(values, name, default)
-    if values.get(name) and not folder.is_dir():
-        raise BadInput(f"{name} is {folder}, which is not a folder. Name an existing one, or unset it.")
-    return folder
+    folder = _path(values, name)
+    if folder is not None and not is_folder(folder):
+        raise BadInput(f"{name} is {quoted(str(folder))}, which is not a folder. Name an existing one, or unset it.")
+    return folder or default
 
 
 def _interpreter(values: Mapping[str, str]) -> Path:
     # do not resolve links: the interpreter of a virtual environment is one, and its target lacks the packages
-    python = Path(values.get("PASSNET_PYTHON") or sys.executable).expanduser().absolute()
+    python = _path(values, "PASSNET_PYTHON") or Path(sys.executable).absolute()
     if not os.access(python, os.X_OK) or python.is_dir():
-        raise BadInput(f"PASSNET_PYTHON is {python}, which is not a program. Name a Python with torch and triton.")
+        raise BadInput(
+            f"PASSNET_PYTHON is {quoted(str(python))}, which is not a program. Name a Python with torch and triton."
+        )
     return python
 
 
 def _spares(values: Mapping[str, str]) -> int | None:
     text = values.get("PASSNET_SPARES")
-    if text and not (text.isascii() and text.isdigit() and int(text)):
-        raise BadInput(f"PASSNET_SPARES is {text!r}. Set it to a number from 1, or unset it.")
+    if text and not re.fullmatch("[1-9][0-9]{0,3}", text):
+        raise BadInput(f"PASSNET_SPARES is {quoted(text)}. Set it to a number from 1 to 9999, or unset it.")
     return int(text) if text else None
 
 
 def _yes_or_no(values: Mapping[str, str], name: str) -> bool | None:
     text = values.get(name)
     if text and text not in YES_OR_NO:
-        raise BadInput(f"{name} is {text!r}. Set it to yes or no, or unset it.")
+        raise BadInput(f"{name} is {quoted(text)}. Set it to yes or no, or unset it.")
     return YES_OR_NO[text] if text else None
 
 
@@ -174,4 +201,4 @@ def _isolation(values: Mapping[str, str]) -> IsolationChoice:
         return IsolationChoice(text)
     except ValueError:
         known = ", ".join(each.value for each in IsolationChoice)
-        raise BadInput(f"PASSNET_ISOLATION is {text!r}. Set it to one of {known}.") from None
+        raise BadInput(f"PASSNET_ISOLATION is {quoted(text)}. Set it to one of {known}.") from None

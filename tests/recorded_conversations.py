@@ -17,13 +17,14 @@ from pathlib import Path
 from passnet_core.execution.backends.local import LocalBackend
 from passnet_core.execution.scheduler import Scheduler
 from passnet_core.records import EvalSpec, Stage
-from passnet_core.records.trajectories import Budget, read_trajectory, trajectory_lines
+from passnet_core.records.trajectories import Budget, trajectory_lines
 from passnet_core.service import corpus_of
 from passnet_core.settings import read_settings
 from passnet_core.solvers.batch import solve
 from passnet_core.solvers.llm.chat import ChatServer
 from passnet_core.solvers.llm.client import ChatModel
 from passnet_core.solvers.llm.conversation import LanguageModel
+from passnet_core.solvers.trajectories import read_trajectory
 from tests.contract.model_server import Said, saying, serving
 
 MODEL = "a script"

@@ -22,6 +22,7 @@ from pages.ui.components import long_code
 from pages.ui.editor import EditorMessage, Template, code_editor
 from pages.ui.places import place_of
 from pages.ui.text import codes, difference, key_of, plain, when
+from passnet_core import outside
 from passnet_core.bundles import carried
 from passnet_core.bundles.starting import starting_point
 from passnet_core.errors import BadInput, UnknownItem
@@ -408,7 +409,7 @@ def start_over(draft: EditorDraft, original: Bundle) -> None:
 def file_menu(draft: EditorDraft) -> None:
     """Draw the controls that add, remove and reorder the files of a bundle."""
     name_key = f"new-{draft.slot.task_id}-{draft.slot.name}-{draft.revision}"
-    st.text_input("Name of a new file", key=name_key, placeholder="fuse_norm.py")
+    st.text_input("Name of a new file", key=name_key, max_chars=outside.LONGEST_NAME, placeholder="fuse_norm.py")
     with st.container(horizontal=True):
         st.button("Add pass", key=f"add-pass-{name_key}", on_click=add_file, args=(draft, name_key, True))
         st.button("Add helper", key=f"add-helper-{name_key}", on_click=add_file, args=(draft, name_key, False))

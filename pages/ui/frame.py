@@ -12,6 +12,7 @@ from pages.ui import links, resources, visitors
 from pages.ui.built import component
 from pages.ui.copying import copy_button
 from pages.ui.text import count, plain
+from passnet_core import outside
 from passnet_core.errors import InfrastructureError, PlaygroundError, StoreError, UnknownItem
 from passnet_core.records import Device, Isolation
 from passnet_core.settings import ASSETS
@@ -102,7 +103,9 @@ def report(error: PlaygroundError) -> None:
 
 def show_error(error: PlaygroundError, *, alone: bool = True) -> None:
     """Show what failed, where the problem lies, and what to do next. alone: whether there is nothing else to see."""
-    st.error(f"{plain(str(error))}", icon=":material/error:", title=_concern(error))
+    st.error(
+        plain(outside.shortened(str(error), outside.LONGEST_MESSAGE)), icon=":material/error:", title=_concern(error)
+    )
     if alone and isinstance(error, UnknownItem):
         with st.container(horizontal=True, vertical_alignment="center"):
             links.link("explore", "Browse the tasks", icon=":material/travel_explore:")

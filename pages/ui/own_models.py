@@ -10,6 +10,7 @@ from pages.ui.components import headline_words, long_code
 from pages.ui.graphs import graph_view
 from pages.ui.text import count, plain, seconds
 from pages.ui.words import VERDICTS
+from passnet_core import outside
 from passnet_core.errors import BadInput
 from passnet_core.records import BEYOND
 from passnet_core.scoring.intervals import Interval
@@ -20,6 +21,8 @@ from passnet_core.whole_models.searches import BUNDLE, SearchProgress, zipped
 from passnet_core.whole_models.timing import TimingAnswer, Way
 
 POLL_S = 1.0
+LONGEST_CODE = 1_000_000
+"""Most characters of the code that can be typed."""
 GRAPH_HEIGHT = 620
 EXAMPLE = """\
 import torch
@@ -62,16 +65,20 @@ def ask() -> None:
     )
     with st.form("own-model", border=True):
         st.session_state.setdefault(CODE, EXAMPLE)
-        st.text_area("Code", key=CODE, height=420)
+        st.text_area("Code", key=CODE, height=420, max_chars=LONGEST_CODE)
         with st.expander("Upload a file instead", icon=":material/upload_file:"):
             st.file_uploader("Python file", type=["py"], key=UPLOADED)
         left, right = st.columns(2)
         left.text_input(
-            "Function that returns the model and the inputs", key=FACTORY, placeholder="the last one of the file"
+            "Function that returns the model and the inputs",
+            key=FACTORY,
+            max_chars=outside.LONGEST_NAME,
+            placeholder="the last one of the file",
         )
         right.text_input(
             "Function that returns the inputs",
             key=INPUTS,
+            max_chars=outside.LONGEST_NAME,
             placeholder="none: the other one returns both",
         )
         st.form_submit_button("Find passes", type="primary", icon=":material/search:", on_click=_start)

@@ -13,6 +13,8 @@ SEARCH_HELP = """Words from the name, models, split or operators of a task. A ta
 - `128x768`: the shape of an input has these sizes next to each other
 - `layer_norm -> linear`: a `linear` directly after a `layer_norm`
 - `conv* -> … -> relu`: an operator whose name begins with `conv`, and later a `relu`"""
+LONGEST_SEARCH = 500
+"""Most characters of a search."""
 VALUE_SHOWN = 40
 IGNORED = "ignored filters"
 """Where a session keeps which values of its link were ignored, with the search that was left."""
@@ -47,6 +49,7 @@ def search_text() -> str:
         "Search",
         key="q",
         bind="query-params",
+        max_chars=LONGEST_SEARCH,
         placeholder="a name, a model, 128x768, layer_norm → linear",
         help=SEARCH_HELP,
         icon=":material/search:",

@@ -1,6 +1,5 @@
 """The drawer in which others work on a task: a language model, with its prompt, answers and verdicts, or rules."""
 
-import json
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -15,6 +14,7 @@ from pages.ui.drafting import EditorDraft
 from pages.ui.options import spec_of
 from pages.ui.proposals import proposal
 from pages.ui.text import code_span, count, difference, figure, plain, seconds, when
+from passnet_core import outside
 from passnet_core.errors import BadInput
 from passnet_core.records import Task
 from passnet_core.records.trajectories import (
@@ -33,6 +33,8 @@ from passnet_core.solvers.conversations import ConversationOrder, ConversationSt
 from passnet_core.solvers.llm.chat import ChatServer, Model, ToolProtocol
 from passnet_core.solvers.llm.tools import calls_in
 
+LONGEST_URL, LONGEST_NOTE = 2_000, 20_000
+"""Most characters of an address or a key, and of a message to a model."""
 POLL_S = 0.5
 PATIENCE_S = 60.0
 """How long a server that does not answer is asked again."""
@@ -141,7 +143,11 @@ def new_conversation(task: Task, draft: EditorDraft, known: ModelSettings, *, gi
     where, how = st.columns(2, gap="large")
     with where:
         url = st.text_input(
-            "Server", key=URL, placeholder=known.base_url or "https://api.openai.com/v1", persist_state="session"
+            "Server",
+            key=URL,
+            max_chars=LONGEST_URL,
+            placeholder=known.base_url or "https://api.openai.com/v1",
+            persist_state="session",
         )
         if problem := _problem_of(url.strip()):
             st.error(problem)
@@ -149,10 +155,17 @@ def new_conversation(task: Task, draft: EditorDraft, known: ModelSettings, *, gi
             "Key",
             key=KEY,
             type="password",
+            max_chars=LONGEST_URL,
             placeholder="the key that the playground was started with" if given and not url else "none",
             help="Kept for this browser session only, and sent to that server only.",
         )
-        name = st.text_input("Model", key=NAME, placeholder=known.model or "name of the model", persist_state="session")
+        name = st.text_input(
+            "Model",
+            key=NAME,
+            max_chars=outside.LONGEST_NAME,
+            placeholder=known.model or "name of the model",
+            persist_state="session",
+        )
         prompt, reply = st.columns(2)
         price = known.price(name or known.model)
         prompt.number_input("Price per 1M input tokens", 0.0, value=price[0], key=f"{PROMPT}-{name}")
@@ -297,7 +310,7 @@ def written(turn: Turn) -> str:
     parts = [turn.answer.text]
     for call in turn.answer.calls:
         try:
-            given = json.loads(call.arguments or "{}")
+            given = outside.from_json_text(call.arguments or "{}")
         except ValueError:
             given = {"": call.arguments}
         parts.append(
@@ -432,7 +445,7 @@ def one_turn(turn: Turn, files: dict[str, str]) -> None:
 def changed(call: ToolCall, files: dict[str, str]) -> str:
     """Return what a call changes in the files, as a diff, and update the files."""
     try:
-        given = json.loads(call.arguments or "{}")
+        given = outside.from_json_text(call.arguments or "{}")
     except ValueError:
         return ""
     if not isinstance(given, dict) or not all(isinstance(each, str) for each in given.values()):
@@ -474,7 +487,12 @@ def going_on(task: Task, found: Trajectory, turn: Turn) -> None:
             return
         name = reached.name if reached else known.model
         st.caption(f"Starts a new conversation with {plain(name or 'a model')} from everything said up to this turn.")
-        st.text_area("Your message to the model", key=f"note-{key}", placeholder="May be left empty.")
+        st.text_area(
+            "Your message to the model",
+            key=f"note-{key}",
+            max_chars=LONGEST_NOTE,
+            placeholder="May be left empty.",
+        )
         st.button("Continue", key=f"go-on-{key}", type="primary", on_click=go_on, args=(task, found, turn.number, key))
 
 

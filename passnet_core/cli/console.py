@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from passnet_core import outside
 from passnet_core.execution.backends.base import Backend
 from passnet_core.execution.backends.local import LocalBackend
 from passnet_core.execution.scheduler import Scheduler
@@ -37,7 +38,7 @@ class Console:
 
     def tell(self, text: str) -> None:
         """Print to standard error, which only people read."""
-        print(printable(text), file=self.err, flush=True)
+        print(message(text), file=self.err, flush=True)
 
     def progress(self, done: int, total: int) -> None:
         """Show progress: as a bar on a terminal, elsewhere as a line per LINE_EVERY items."""
@@ -86,6 +87,6 @@ def printable(text: str) -> str:
     return "".join(c if c in "\n\t" or c.isprintable() else repr(c)[1:-1] for c in text)
 
 
-def cause(error: OSError | UnicodeDecodeError) -> str:
-    """Why a file cannot be read, without the file's name."""
-    return (error.strerror or str(error)) if isinstance(error, OSError) else "it is not UTF-8 text"
+def message(text: str) -> str:
+    """A message as it is printed: each line shortened, as it may repeat what a stranger wrote."""
+    return printable("\n".join(outside.shortened(line, outside.LONGEST_MESSAGE) for line in text.split("\n")))

@@ -13,6 +13,7 @@ from passnet_core.cli.console import ACCEPTED, INFRASTRUCTURE, NOT_ACCEPTED, Con
 from passnet_core.cli.parser import BASELINE, BUNDLE, CAPTURE, DEVICE, PROFILE, STAGE, TASK, command, values
 from passnet_core.errors import BadInput, InfrastructureError
 from passnet_core.execution.jobs import jobs_of
+from passnet_core.outside import quoted
 from passnet_core.records import (
     RESTS_ON_EVIDENCE,
     Baseline,
@@ -140,9 +141,12 @@ def _appended(path: Path) -> Iterator[Callable[[str], None]]:
 def bundle_named(named: str, settings: Settings) -> Bundle:
     """The bundle in a folder, or the bundled reference with this name."""
     reference = settings.data / "bundles" / named
-    if not Path(named).exists() and Path(named).name == named and reference.is_dir():
-        return read_bundle(reference, author="reference")
-    return read_bundle(Path(named))
+    try:
+        if not Path(named).exists() and Path(named).name == named and reference.is_dir():
+            return read_bundle(reference, author="reference")
+        return read_bundle(Path(named))
+    except OSError as error:
+        raise BadInput(f"The bundle folder {quoted(named)} cannot be read: {error.strerror}.") from error
 
 
 def spec_of(args: argparse.Namespace, stage: Stage, here: Device) -> EvalSpec:

@@ -8,8 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from passnet_core import outside
 from passnet_core.bundles.reading import read_bundle, write_bundle
-from passnet_core.cli.console import ACCEPTED, INFRASTRUCTURE, NOT_ACCEPTED, Console, cause
+from passnet_core.cli.console import ACCEPTED, INFRASTRUCTURE, NOT_ACCEPTED, Console
 from passnet_core.cli.parser import command, group
 from passnet_core.errors import BadInput
 from passnet_core.execution.jobs import jobs_of
@@ -166,9 +167,11 @@ def collect(args: argparse.Namespace, console: Console) -> int:
 def _handed_in(path: Path, course: Course) -> list[tuple[Lesson, RunFile]]:
     """The runs of lessons in a file that was exported from Learn. Raises BadInput."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = outside.file_text(path)
     except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"'{path}' cannot be read: {cause(error)}. Name a file that was exported from Learn.") from error
+        raise BadInput(
+            f"'{path}' cannot be read: {outside.cause(error)}. Name a file that was exported from Learn."
+        ) from error
     try:
         return handed_in(course, text)
     except BadInput as error:

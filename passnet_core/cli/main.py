@@ -3,6 +3,7 @@
 Exit codes: 0 done or accepted, 1 not accepted, 2 wrong use, 3 infrastructure, 130 interrupted."""
 
 import argparse
+import io
 import json
 import os
 import sys
@@ -11,11 +12,12 @@ from typing import IO
 
 from passnet_core import __version__
 from passnet_core.cli import app, corpus, judging, lessons, models, runs, scores, serving, solving, training
-from passnet_core.cli.console import INFRASTRUCTURE, INTERRUPTED, PROGRAM, WRONG_USE, Console, printable
+from passnet_core.cli.console import INFRASTRUCTURE, INTERRUPTED, PROGRAM, WRONG_USE, Console, message
 from passnet_core.cli.extras import extras_named
 from passnet_core.cli.parser import Parser
-from passnet_core.errors import InfrastructureError, PlaygroundError, StoreError, StoreRefusal
+from passnet_core.errors import BadInput, InfrastructureError, PlaygroundError, StoreError, StoreRefusal
 from passnet_core.execution.backends.base import Backend
+from passnet_core.records.text import is_valid, valid
 from passnet_core.settings import Settings, read_settings
 
 
@@ -28,17 +30,25 @@ def main(
     settings: Settings | None = None,
 ) -> int:
     """Run one command and return its exit code. Wrong flags raise SystemExit(2), as argparse does."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # a terminal may have another encoding than UTF-8
+            stream.reconfigure(errors="backslashreplace")
     out, err = out or sys.stdout, err or sys.stderr
-    args = parser().parse_args(argv)
+    given = sys.argv[1:] if argv is None else argv
+    args = parser().parse_args(given)
     as_json = getattr(args, "json", False)
     try:
+        for number, each in enumerate(given, 1):
+            if not is_valid(each):
+                raise BadInput(f"Argument {number} is not UTF-8 text: {message(each)}. Rename what it names.")
         console = Console(settings or read_settings(), out, err, backend)
         with extras_named():
             return int(args.command(args, console))
     except PlaygroundError as error:
-        print(f"Error: {printable(str(error))}", file=err)
+        print(f"Error: {message(str(error))}", file=err)
         if as_json:
-            print(json.dumps({"error": {"kind": type(error).__name__, "message": str(error)}}), file=out)
+            print(json.dumps({"error": {"kind": type(error).__name__, "message": valid(str(error))}}), file=out)
         return INFRASTRUCTURE if _is_infrastructure(error) else WRONG_USE
     except KeyboardInterrupt:
         print("Interrupted.", file=err)

@@ -4,7 +4,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from passnet_core.cli.console import ACCEPTED, NOT_ACCEPTED, Console, cause
+from passnet_core import outside
+from passnet_core.cli.console import ACCEPTED, NOT_ACCEPTED, Console
 from passnet_core.cli.parser import command
 from passnet_core.errors import BadInput
 from passnet_core.whole_models.adapting import SearchStep
@@ -48,9 +49,9 @@ def _file_named(named: str, inputs: str) -> ModelFile:
     if not path or not factory.isidentifier():
         raise BadInput(f"{named!r} names no function. Write the file and its function, as in FILE.py:make_model.")
     try:
-        code = Path(path).read_text(encoding="utf-8")
+        code = outside.file_text(Path(path))
     except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"The file '{path}' cannot be read: {cause(error)}.") from error
+        raise BadInput(f"The file '{path}' cannot be read: {outside.cause(error)}.") from error
     return ModelFile(code, Path(path).name, factory, inputs)
 
 

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
+from passnet_core.cli import console
 from passnet_core.cli.console import WRONG_USE, Console
 
 TASK = "a task's name, or a folder in PassNet's layout"
@@ -22,7 +23,7 @@ class Parser(argparse.ArgumentParser):
     """Prints an error in two lines, what is wrong and where to look, instead of the whole usage."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(WRONG_USE, f"Error: {message}\nSee: {self.prog} --help\n")
+        self.exit(WRONG_USE, f"Error: {console.message(message)}\nSee: {self.prog} --help\n")
 
 
 def group(commands: Any, name: str, summary: str) -> Any:

@@ -4,7 +4,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from passnet_core.cli.console import ACCEPTED, Console, cause
+from passnet_core import outside
+from passnet_core.cli.console import ACCEPTED, Console
 from passnet_core.cli.parser import command, group
 from passnet_core.errors import BadInput, UnknownItem
 
@@ -83,9 +84,11 @@ def _write(text: str, path: Path) -> None:
 
 def runs_import(args: argparse.Namespace, console: Console) -> int:
     try:
-        text = Path(args.file).read_text(encoding="utf-8")
+        text = outside.file_text(Path(args.file))
     except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"'{args.file}' cannot be read: {cause(error)}. Name a file that runs export wrote.") from error
+        raise BadInput(
+            f"'{args.file}' cannot be read: {outside.cause(error)}. Name a file that runs export wrote."
+        ) from error
     with console.service() as service:
         run_id = service.import_run(text)
     if args.json:

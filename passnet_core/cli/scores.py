@@ -1,11 +1,13 @@
 """The command score, which computes ES(t) and the aggregate score."""
 
 import argparse
+import io
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from passnet_core.cli.console import ACCEPTED, Console, cause
+from passnet_core import outside
+from passnet_core.cli.console import ACCEPTED, Console
 from passnet_core.cli.parser import command
 from passnet_core.errors import BadInput
 from passnet_core.records import BASELINE_NAMES
@@ -60,10 +62,12 @@ def _read_entries(path: Path) -> list[Any]:
     from passnet_core.scoring.report import read_entries
 
     try:
-        with path.open(encoding="utf-8") as lines:
+        with outside.opened(path) as file, io.TextIOWrapper(file, encoding="utf-8-sig") as lines:
             return list(read_entries(lines))
     except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"The outcomes file '{path}' cannot be read: {cause(error)}. Name an existing one.") from error
+        raise BadInput(
+            f"The outcomes file '{path}' cannot be read: {outside.cause(error)}. Name an existing one."
+        ) from error
     except BadInput as error:
         raise BadInput(f"{path}: {error}") from error
 

@@ -14,7 +14,7 @@ from passnet_core.cli.console import ACCEPTED, NOT_ACCEPTED, Console
 from passnet_core.cli.parser import command, group, values
 from passnet_core.errors import BadInput, UnknownItem
 from passnet_core.records import Device, EvalSpec, Stage, Task, Verdict, to_json
-from passnet_core.records.trajectories import Trajectory, read_trajectory
+from passnet_core.records.trajectories import Trajectory
 from passnet_core.service import corpus_of
 from passnet_core.training.card import HINTS, UNKNOWN, card, write_card
 from passnet_core.training.choosing import ExportChoice, Relations, chosen, divided, fingerprints
@@ -51,7 +51,7 @@ def _trajectories(folders: Sequence[str], console: Console) -> Iterator[tuple[Pa
     from passnet_core.store.opening import open_store
 
     for folder in folders:
-        yield from trajectories(Path(folder))
+        yield from trajectories(Path(folder), lambda problem: console.tell(f"Warning: left out: {problem}"))
     if folders:
         return
     with contextlib.closing(open_store(console.settings.home)) as store:
@@ -191,6 +191,7 @@ def _sources(args: argparse.Namespace, console: Console) -> Iterator[Trajectory]
     if args.folder or not args.bundled:
         yield from (each for _, each in _trajectories(args.folder, console))
     if args.bundled:
+        from passnet_core.solvers.trajectories import read_trajectory
         from passnet_core.store.prepared import recorded_conversations
 
         yield from map(read_trajectory, recorded_conversations(console.settings.data))

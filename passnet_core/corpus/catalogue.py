@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from passnet_core import outside
 from passnet_core.corpus.layout import is_task, read_task, write_task
 from passnet_core.corpus.packs import SUFFIX, Pack, content_of, packs_in, writing
 from passnet_core.corpus.summaries import TaskSummary, summary
@@ -116,7 +117,7 @@ class Corpus:
         with contextlib.suppress(UnknownItem):
             return self.task(name_or_folder)
         folder = Path(name_or_folder)
-        if _is_folder(folder):
+        if outside.is_folder(folder):
             return read_task(folder)
         raise UnknownItem(
             f"{name_or_folder!r} is neither a task of this corpus nor a folder. "
@@ -141,7 +142,7 @@ class Corpus:
         A task that the corpus already has with equal content is not written again, so a second call resumes an
         interrupted import. listed: take only tasks below these folders, given relative to source. progress: called with
         (folders done, folders in all). Raises UnknownItem if there is no such folder, BadInput if it has no task."""
-        if not _is_folder(source):
+        if not outside.is_folder(source):
             raise UnknownItem(f"There is no folder {source} to import from.")
         problems: list[str] = []
         places = list(_tasks_below(source)) if listed is None else list(_tasks_listed(source, listed, problems))
@@ -184,7 +185,7 @@ class Corpus:
             if name in self._readers:
                 found += self.task(name).subgraphs
                 continue
-            if not _is_folder(Path(name)):
+            if not outside.is_folder(Path(name)):
                 raise UnknownItem(f"{name!r} is neither a task of this corpus nor a folder.")
             places = list(_tasks_below(Path(name)))
             if not places:
@@ -208,7 +209,7 @@ class Corpus:
 def read_index(folder: Path) -> dict[str, Any]:
     """Return the entries that write_index wrote, by task name; {} without a usable index, which only saves time."""
     try:
-        index = json.loads((folder / INDEX).read_text(encoding="utf-8"))
+        index = outside.from_json_text(outside.file_bytes(folder / INDEX))
     except (OSError, ValueError):
         return {}
     usable = isinstance(index, dict) and index.get("format") == INDEX_FORMAT and isinstance(index.get("tasks"), dict)
@@ -243,8 +244,7 @@ def files_digest(folder: Path) -> str:
         for name in sorted(files):
             path = os.path.join(root, name)
             digest.update(path[above:].encode() + b"\0")
-            with open(path, "rb") as file:
-                digest.update(hashlib.sha256(file.read()).digest())
+            digest.update(hashlib.sha256(outside.file_bytes(Path(path))).digest())
     return digest.hexdigest()[:20]
 
 
@@ -284,13 +284,6 @@ def check_sizes(task: Task) -> None:
                 )
 
 
-def _is_folder(path: Path) -> bool:
-    try:
-        return path.is_dir()
-    except (OSError, ValueError):
-        return False  # the name is too long, or not a valid path
-
-
 def _task_folders(folder: Path) -> list[Path]:
     try:
         with os.scandir(folder) as entries:
@@ -305,9 +298,9 @@ def _task_folders(folder: Path) -> list[Path]:
 def read_list(file: Path) -> tuple[str, ...]:
     """Read a list of folders, one per line; lines that begin with # are comments. Raises BadInput."""
     try:
-        lines = file.read_text(encoding="utf-8").splitlines()
-    except (OSError, ValueError) as error:
-        raise BadInput(f"The list {file} cannot be read: {error}") from error
+        lines = outside.file_text(file).splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"The list {file} cannot be read: {outside.cause(error)}.") from error
     return tuple(dict.fromkeys(word for line in lines if (word := line.strip()) and not word.startswith("#")))
 
 
@@ -317,7 +310,7 @@ def _tasks_listed(source: Path, listed: Sequence[str], problems: list[str]) -> I
     for name in listed:
         place = source / name
         inside = "\0" not in name and place.resolve().is_relative_to(top)
-        found = list(_tasks_below(place)) if inside and _is_folder(place) else []
+        found = list(_tasks_below(place)) if inside and outside.is_folder(place) else []
         if not found:
             problems.append(f"{name}: {'it contains no task' if inside else 'it is outside the source folder'}")
         for each in found:

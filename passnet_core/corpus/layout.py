@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
+from passnet_core import outside
 from passnet_core.corpus.metadata import read_example_sizes, read_specs, write_specs
 from passnet_core.errors import BadInput, InfrastructureError
 from passnet_core.graphs.fingerprint import structure
@@ -35,6 +36,8 @@ def read_task(folder: Path) -> Task:
     root = folder.resolve()
     if not root.is_dir():
         raise BadInput(f"There is no folder {folder}. Give the name of a task, or a folder in PassNet's layout.")
+    if not root.name.isprintable():
+        raise BadInput(f"The name of the folder {outside.quoted(root.name)} cannot be printed. Rename it.")
     family, split = _about(root)
     places = _places(root)
     subgraphs = tuple(read_subgraph(root, place, root.name) for place in places)
@@ -166,7 +169,9 @@ def _places(root: Path) -> list[PurePosixPath]:
         return [PurePosixPath(".")]
     found = sorted(path.parent.relative_to(root) for path in root.glob("graphs/**/model.py"))
     if not found:
-        raise BadInput(f"{root.name} is not a task: it has neither {GRAPH_LIST} nor model.py. Choose another folder.")
+        raise BadInput(
+            f"{root.name or root} is not a task: it has neither {GRAPH_LIST} nor model.py. Choose another folder."
+        )
     return [PurePosixPath(path.as_posix()) for path in found]
 
 
@@ -190,8 +195,8 @@ def _source_model(root: Path, folder: Path) -> str:
 
 def _json(text: str, where: str) -> dict[str, object]:
     try:
-        data = json.loads(text)
-    except (ValueError, RecursionError) as error:
+        data = outside.from_json_text(text)
+    except ValueError as error:
         raise BadInput(f"{where} is not JSON: {error}.") from None
     if not isinstance(data, dict):
         raise BadInput(f"{where} must be a JSON object.")

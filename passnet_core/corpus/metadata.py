@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from passnet_core.errors import BadInput
 from passnet_core.records import TensorSpec
+from passnet_core.records.text import valid
 
 CLASS_PREFIX = "Program_weight_tensor_meta_"
 ATTRIBUTES = ("name", "original_name", "shape", "dtype", "device", "mean", "std", "min_val", "max_val", "data")
@@ -68,7 +69,7 @@ def _spec(statement: ast.ClassDef, where: str) -> TensorSpec:
     if not isinstance(name, str) or not name:
         raise BadInput(f"{place}: name must be text, not {name!r}.")
     return TensorSpec(
-        name=name,
+        name=valid(name),
         shape=_shape(fields, place),
         dtype=_text(fields, "dtype", place, default=None).removeprefix("torch."),
         device=_text(fields, "device", place, default="cuda:0"),
@@ -112,7 +113,7 @@ def _text(fields: Mapping[str, object], key: str, place: str, *, default: str | 
         return default
     if not isinstance(value, str) or not value:
         raise BadInput(f"{place}: {key} must be text, not {value!r}." if key in fields else f"{place} has no {key}.")
-    return value
+    return valid(value)
 
 
 def _number(fields: Mapping[str, object], key: str, place: str) -> float | None:

@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
+from passnet_core import outside
 from passnet_core.corpus.summaries import TaskSummary, summary, summary_from_json
 from passnet_core.errors import BadInput, InfrastructureError
 from passnet_core.records import Family, Subgraph, Task, digest_of, from_json, to_json
@@ -57,7 +58,7 @@ class Pack:
         self.problem, self.torn = "", False
         self._lock = threading.Lock()
         try:
-            self._file = path.open("rb")
+            self._file = outside.opened(path)
             self.entries, self.indexed = _read_index(path, os.fstat(self._file.fileno()).st_size)
             self.end = max((entry.offset + entry.length for entry in self.entries.values()), default=0)
             self.recovered = tuple(self._found_after(self.end))
@@ -231,7 +232,7 @@ def lines_of(task: Task) -> bytes:
 def task_of(lines: bytes) -> Task:
     """Read a task from its lines: the inverse of lines_of. Raises BadInput if they are not a task's."""
     try:
-        rows = [json.loads(line) for line in lines.splitlines()]
+        rows = [outside.from_json_text(line) for line in lines.splitlines()]
         first = rows[0]
         subgraphs = tuple(_subgraph_of(row) for row in rows)
         return Task(first["task"], Family(first["family"]), first["split"], subgraphs)
@@ -254,7 +255,7 @@ def _read_index(path: Path, size: int) -> tuple[dict[str, PackEntry], int]:
     entries: dict[str, PackEntry] = {}
     end = read = 0
     try:
-        lines = index_of(path).read_bytes().splitlines(keepends=True)
+        lines = outside.file_bytes(index_of(path)).splitlines(keepends=True)
     except FileNotFoundError:
         return entries, read
     for line in lines:
@@ -271,7 +272,7 @@ def _entry_of(line: bytes) -> PackEntry | None:
     if not line.endswith(b"\n"):
         return None
     try:
-        data: Mapping[str, Any] = json.loads(line)
+        data: Mapping[str, Any] = outside.from_json_text(line)
         return PackEntry(summary_from_json(data["summary"]), int(data["offset"]), int(data["length"]), data["content"])
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, OverflowError):
         return None

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from passnet_core import outside
 from passnet_core.errors import BadInput
 from passnet_core.records import Bundle, from_json, to_json
 
@@ -25,8 +26,8 @@ def write_solved(path: Path, bundles: Mapping[str, Bundle]) -> None:
 def read_solved(path: Path) -> dict[str, Bundle]:
     """The bundles by task id. Raises BadInput for a file that is damaged or of another format."""
     try:
-        with lzma.open(io.BytesIO(path.read_bytes()), "rt", encoding="utf-8") as file:
-            head, *lines = map(json.loads, file)
+        with lzma.open(io.BytesIO(outside.file_bytes(path)), "rt", encoding="utf-8") as file:
+            head, *lines = map(outside.from_json_text, file)
         if (head["format"], head["version"]) != (FORMAT, VERSION):
             raise BadInput(f"it is no file of bundles of version {VERSION}")
         bundles = {str(line["task"]): from_json(Bundle, line["bundle"]) for line in lines}

@@ -7,6 +7,7 @@ from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
 
+from passnet_core import outside
 from passnet_core.advice.error_shapes import guessed
 from passnet_core.bundles.reading import ORDER_FILE, read_bundle
 from passnet_core.records import Bundle, MissKind, NearestMiss, Outcome, PassFile, Subgraph, Task, Verdict
@@ -120,8 +121,7 @@ class Mistake:
     def _changed(self, files: tuple[PassFile, ...]) -> tuple[PassFile, ...]:
         places = {each: self.folder / each.name for each in files}
         return tuple(
-            replace(each, code=place.read_text(encoding="utf-8")) if place.exists() else each
-            for each, place in places.items()
+            replace(each, code=outside.file_text(place)) if place.exists() else each for each, place in places.items()
         )
 
 

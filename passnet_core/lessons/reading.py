@@ -15,6 +15,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, TypeVar
 
+from passnet_core import outside
 from passnet_core.bundles.reading import read_bundle
 from passnet_core.errors import BadInput, PlaygroundError
 from passnet_core.lessons.lesson import TASK, Lesson, LessonPicture, Mistake, Star, Symptoms
@@ -184,17 +185,19 @@ def _mistake(about: Mapping[str, Any], folder: Path, solution: Bundle | None = N
 def _about(file: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(_read(file))
-    except tomllib.TOMLDecodeError as error:
+    except RecursionError:
+        raise BadInput(f"{file.name} is not TOML: it is nested too deeply.") from None
+    except ValueError as error:
         raise BadInput(f"{file.name} is not TOML: {error}.") from error
 
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return outside.file_text(path)
     except FileNotFoundError:
         raise BadInput(f"{path.name} is missing. Write it.") from None
     except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"{path.name} cannot be read: {error}.") from error
+        raise BadInput(f"{path.name} cannot be read: {outside.cause(error)}.") from error
 
 
 def _only(about: Mapping[str, Any], known: set[str], where: str) -> None:

@@ -1,4 +1,4 @@
-"""Valid Unicode. Python's strings, and those of JSON, may also hold halves of surrogate pairs, which no encoding has."""
+"""Valid Unicode. Python's strings and those of JSON may also hold halves of surrogate pairs, which no encoding has."""
 
 
 def is_valid(text: str) -> bool:

@@ -5,11 +5,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from pathlib import Path
 from typing import Any
 
-from passnet_core.errors import BadInput
-from passnet_core.records import Bundle, Capture, EvalSpec, Outcome, Profile, Verdict, from_json, to_json
+from passnet_core.records import Bundle, Capture, EvalSpec, Outcome, Profile, Verdict, to_json
 
 FORMAT = 2
 """The version of the trajectory.jsonl format: a line with the opening, one per finished turn, one with the ending."""
@@ -292,26 +290,3 @@ def trajectory_lines(trajectory: Trajectory) -> list[str]:
     rows += [{"turn": to_json(turn)} for turn in trajectory.turns]
     rows += [{"ending": to_json(trajectory.ending)}] if trajectory.ending else []
     return [json.dumps(row, allow_nan=False) + "\n" for row in rows]
-
-
-def read_opening(path: Path) -> Opening:
-    """Read the first line of a trajectory.jsonl file. Raises BadInput if it cannot be read."""
-    try:
-        with path.open(encoding="utf-8") as lines:
-            return from_json(Opening, json.loads(next(lines))["opening"])
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, StopIteration) as error:
-        raise BadInput(f"{path} is not a readable trajectory: {type(error).__name__}: {error}") from error
-
-
-def read_trajectory(path: Path) -> Trajectory:
-    """Read a trajectory.jsonl file; an incomplete last line is ignored. Raises BadInput if the file cannot be read."""
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-        rows = [json.loads(line) for line in lines if line.endswith("\n")]
-        if rows[0].get("format") != FORMAT:
-            raise BadInput(f"{path} is not in trajectory format {FORMAT}, the only one that this version reads.")
-        turns = tuple(from_json(Turn, row["turn"]) for row in rows if "turn" in row)
-        endings = [from_json(Ending, row["ending"]) for row in rows if "ending" in row]
-        return Trajectory(from_json(Opening, rows[0]["opening"]), turns, endings[0] if endings else None)
-    except (OSError, ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
-        raise BadInput(f"{path} is not a readable trajectory: {type(error).__name__}: {error}") from error

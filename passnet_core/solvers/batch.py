@@ -29,12 +29,11 @@ from passnet_core.records.trajectories import (
     Opening,
     Trajectory,
     Turn,
-    read_opening,
-    read_trajectory,
 )
 from passnet_core.scoring.published import published_line
 from passnet_core.solvers.attempts import JudgeBench, clock_version_of, ending_of, opening_of
 from passnet_core.solvers.base import Attempt, Resumable, Solver, Watch
+from passnet_core.solvers.trajectories import read_opening, read_trajectory
 from passnet_core.store.base import Store
 from passnet_core.store.rows import RunFile
 

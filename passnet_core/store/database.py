@@ -333,6 +333,8 @@ class Database:
     # --- inside ---
 
     def _open(self) -> duckdb.DuckDBPyConnection:
+        if self.path.exists() and not self.path.is_file():
+            raise StoreError(f"{self.path} is not a file. Move it away, or name another folder with PASSNET_HOME.")
         with self._translated():
             return duckdb.connect(str(self.path), config=CONFIG)
 

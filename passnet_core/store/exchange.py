@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
+from passnet_core import outside
 from passnet_core.errors import BadInput
 from passnet_core.records import Bundle, Outcome, Run, from_json, to_json
 from passnet_core.store.rows import RunFile
@@ -50,7 +51,7 @@ def read(lines: Iterable[str]) -> Iterator[RunFile]:
 def read_file(path: Path, known: Collection[str] = ()) -> tuple[str, tuple[RunFile, ...]]:
     """Read a compressed file. Return its digest and its runs; no runs if the digest is known. Raises BadInput."""
     try:
-        content = path.read_bytes()
+        content = outside.file_bytes(path)
         digest = hashlib.sha256(content).hexdigest()[:20]
         if digest in known:
             return digest, ()
@@ -65,7 +66,7 @@ def read_outcomes(path: Path) -> Iterator[Outcome]:
     file. A line that is empty, or was cut short when its process ended, counts as none."""
     for line in path.read_text(encoding="utf-8", errors="replace").splitlines() if path.exists() else ():
         try:
-            yield from_json(Outcome, json.loads(line))
+            yield from_json(Outcome, outside.from_json_text(line))
         except (ValueError, BadInput):
             continue
 
@@ -141,8 +142,8 @@ def _record(kind: type[T], data: Any, number: int) -> T:
 
 def _parsed(number: int, line: str) -> dict[str, Any]:
     try:
-        data = json.loads(line)
-    except (ValueError, RecursionError) as error:
+        data = outside.from_json_text(line)
+    except ValueError as error:
         raise BadInput(f"Line {number} is not JSON: {error}.") from error
     if not isinstance(data, dict):
         raise BadInput(f"Line {number} must be a JSON object.")

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from passnet_core import outside
 from passnet_core.errors import BadInput
 from passnet_core.records import Stage
 from passnet_core.records.trajectories import Trajectory
@@ -84,7 +85,7 @@ def write_card(folder: Path, text: str) -> Path:
     """Write the card into the folder, and return its path. Raises BadInput if another README.md is there."""
     file = folder / CARD
     try:
-        if file.exists() and MARK not in file.read_text(encoding="utf-8"):
+        if file.exists() and MARK not in outside.file_text(file):
             raise BadInput(
                 f"{file} is no data set card. Name a file in another folder with --out, or leave out --card."
             )

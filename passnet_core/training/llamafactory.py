@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from passnet_core import outside
 from passnet_core.errors import BadInput
 from passnet_core.records.trajectories import Message, Role
 from passnet_core.training.chat_rows import facts, schemas
@@ -57,7 +58,7 @@ def register(file: Path, name: str) -> Path:
     info = file.with_name(INFO)
     entry = {"file_name": file.name, "formatting": "sharegpt", "columns": COLUMNS}
     try:
-        known = json.loads(info.read_text(encoding="utf-8")) if info.exists() else {}
+        known = outside.from_json_text(outside.file_bytes(info)) if info.exists() else {}
         info.write_text(json.dumps({**known, name: entry}, indent=2) + "\n", encoding="utf-8")
     except (OSError, ValueError, TypeError) as error:
         raise BadInput(f"{info} cannot be extended: {error}. Name another folder with --out.") from error

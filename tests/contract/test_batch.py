@@ -40,11 +40,11 @@ from passnet_core.records import (
     Task,
     Verdict,
 )
-from passnet_core.records.trajectories import read_trajectory
 from passnet_core.service import open_service
 from passnet_core.settings import ModelSettings, Settings
 from passnet_core.solvers.llm import client as client_module
 from passnet_core.solvers.rules.candidates import candidates
+from passnet_core.solvers.trajectories import read_trajectory
 from tests.contract.judging import ADD_RELU, RIGHT, WRONG
 from tests.contract.made import around_a_product, outcome
 from tests.contract.model_server import ModelServer, Said, Script, saying, serving

@@ -1,5 +1,6 @@
 """The command line: what it prints, its exit codes, and that its JSON is as docs/command-line.md describes it."""
 
+import contextlib
 import io
 import json
 import os
@@ -411,6 +412,9 @@ def test_runs_are_listed_exported_and_imported(playground: Playground) -> None:
         (("score", "--outcomes", "{folder}/broken/model.py"), "Line 1 cannot be scored"),
         (("runs", "import", "{folder}/gone"), "cannot be read: No such file or directory."),
         (("runs", "import", "{folder}/broken/model.py"), "Line 1"),
+        (("runs", "import", "/dev/zero"), "cannot be read: it is not a plain file."),
+        (("check", "relu", "--bundle", "x" * 300), "cannot be read: File name too long."),
+        (("corpus", "show", "caf\udce9"), "Argument 3 is not UTF-8 text: caf\ufffd."),
     ],
 )
 def test_wrong_use_is_an_error_without_a_traceback(playground: Playground, argv: tuple[str, ...], said: str) -> None:
@@ -447,6 +451,20 @@ def test_an_error_about_flags_points_to_help(
     error = capsys.readouterr().err
     assert said in error
     assert "--help" in error
+
+
+@pytest.mark.parametrize(
+    "argv", [("corpus", "show", "x" * 9000), ("x" * 9000,), ("corpus", "show", "relu", "--\x1b[2J" + "x" * 9000)]
+)
+def test_an_error_repeats_no_more_than_a_person_reads(
+    playground: Playground, capsys: pytest.CaptureFixture[str], argv: tuple[str, ...]
+) -> None:
+    with contextlib.suppress(SystemExit):
+        playground(*argv)
+    said = playground.err + capsys.readouterr().err
+    assert "xxx…" in said
+    assert len(said) < 1200
+    assert "\x1b" not in said
 
 
 def test_a_penalty_of_zero_is_refused(playground: Playground) -> None:

@@ -17,14 +17,14 @@ from passnet_core.execution.inspections import Inspections
 from passnet_core.execution.jobs import jobs_of
 from passnet_core.execution.scheduler import Scheduler
 from passnet_core.records import Bundle, EvalSpec, Outcome, Task, Verdict
-from passnet_core.records.trajectories import End, Message, Role, Trajectory, read_trajectory
+from passnet_core.records.trajectories import End, Message, Role, Trajectory
 from passnet_core.service import corpus_of
 from passnet_core.settings import read_settings
 from passnet_core.solvers.attempts import JudgeBench
 from passnet_core.solvers.llm.conversation import guide
 from passnet_core.solvers.llm.prompting import first_of_sources
 from passnet_core.solvers.llm.tools import Workplace, calls_in, told_results
-from passnet_core.solvers.trajectories import trajectories
+from passnet_core.solvers.trajectories import read_trajectory, trajectories
 from passnet_core.training.choosing import fingerprints
 from passnet_core.training.repairing.making import MADE, TASKS, Made, Making, make, tasks_for
 from passnet_core.training.repairing.node_values import values_of

@@ -16,6 +16,7 @@ import pytest
 from passnet_core.errors import BadInput
 from passnet_core.records.trajectories import Message, Role, ToolCall
 from passnet_core.solvers.llm import client as client_module
+from passnet_core.solvers.llm import streaming
 from passnet_core.solvers.llm.chat import ChatServer, ModelError, Reply, Stopped, Tool, Trouble
 from passnet_core.solvers.llm.client import ChatModel
 from tests.contract.model_server import ModelServer, Said, _Answer, saying, serving
@@ -240,6 +241,45 @@ def test_malformed_tool_calls_are_passed_on_as_they_are(server: ModelServer) -> 
     calls = answer(model(server), tools=(CHECK,)).message.calls
     assert [(call.name, call.arguments) for call in calls] == [("", "{not json"), ("check", "")]
     assert all(isinstance(call, ToolCall) and call.id for call in calls)
+
+
+HALF = chr(0xD83D)
+
+
+def test_half_a_character_in_an_answer_is_made_valid(server: ModelServer) -> None:
+    server.models["scripted"] = saying(Said(deltas=[{"content": "a" + HALF}, {"reasoning": HALF}], finish="stop"))
+    message = answer(model(server)).message
+    assert (message.text, message.reasoning) == ("a\ufffd", "\ufffd")
+
+
+@pytest.mark.parametrize(
+    "delta",
+    [
+        {"tool_calls": ["check", 3, None, {"index": "x", "function": "check"}]},
+        {"tool_calls": {"index": 0}},
+        {"content": ["text"], "refusal": 4, "reasoning": {}},
+    ],
+)
+def test_parts_of_an_answer_that_are_of_another_type_are_left_out(server: ModelServer, delta: dict[str, Any]) -> None:
+    server.models["scripted"] = saying(Said("Well.", deltas=[delta]))
+    reply = answer(model(server))
+    assert reply.message.text == "Well."
+    assert all((call.name, call.arguments) == ("", "") for call in reply.message.calls)
+
+
+def test_bytes_that_are_no_text_end_an_answer_as_a_lost_connection_does(server: ModelServer) -> None:
+    begun = b'data: {"choices": [{"index": 0, "delta": {"content": "a"}}]}\n\ndata: {"a": "\xff"}\n\n'
+    server.models["scripted"] = saying(Said(raw=begun, headers=[("Content-Type", "text/event-stream")]))
+    with pytest.raises(ModelError, match="ended its answer in the middle") as failed:
+        answer(model(server))
+    assert failed.value.trouble is Trouble.MALFORMED
+
+
+def test_an_answer_without_an_end_is_broken_off(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streaming, "LONGEST_ANSWER", 100)
+    server.models["scripted"] = saying(Said("x" * 101))
+    with pytest.raises(ModelError, match="without an end: it has more than 100 characters"):
+        answer(model(server))
 
 
 def pieces(*calls: dict[str, Any]) -> Said:

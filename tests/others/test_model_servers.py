@@ -13,13 +13,14 @@ import pytest
 from passnet_core.execution.backends.fake import FakeBackend
 from passnet_core.execution.scheduler import Scheduler
 from passnet_core.records import Device, EvalSpec, Stage, Verdict
-from passnet_core.records.trajectories import Budget, End, Message, Role, ToolCall, Trajectory, read_trajectory
+from passnet_core.records.trajectories import Budget, End, Message, Role, ToolCall, Trajectory
 from passnet_core.solvers import batch
 from passnet_core.solvers.llm.chat import ChatServer, Model, ModelError, Reply, Stopped, Tool, Trouble, described
 from passnet_core.solvers.llm.client import ChatModel
 from passnet_core.solvers.llm.conversation import LanguageModel
 from passnet_core.solvers.llm.tools import TOOLS
 from passnet_core.solvers.llm.wire import sent
+from passnet_core.solvers.trajectories import read_trajectory
 from tests.contract.scripted import a_pass, by_its_text, task
 from tests.others.environments import python_of
 from tests.others.serving_models import (

@@ -12,12 +12,13 @@ from streamlit.testing.v1 import AppTest
 from pages.ui import talk as talk_page
 from passnet_core.execution.backends.fake import FakeBackend
 from passnet_core.records import Baseline, Device, EvalSpec, Stage
-from passnet_core.records.trajectories import FREE, Budget, End, read_trajectory
+from passnet_core.records.trajectories import FREE, Budget, End
 from passnet_core.service import Service
 from passnet_core.settings import BUNDLED_DATA, ModelSettings
 from passnet_core.solvers.conversations import ConversationOrder
 from passnet_core.solvers.llm.chat import ChatServer
 from passnet_core.solvers.llm.client import ChatModel
+from passnet_core.solvers.trajectories import read_trajectory
 from passnet_core.store.opening import open_store
 from tests.contract.model_server import ModelServer, Said, saying, serving
 from tests.example_playground import OTHER_ID, PASS, REFERENCE, TASK_ID

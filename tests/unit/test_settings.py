@@ -49,11 +49,28 @@ def test_every_variable_is_read(tmp_path: Path) -> None:
         ("PASSNET_PRICES", "a-model=1"),
         ("PASSNET_PRICES", "a-model=-1/2"),
         ("PASSNET_PRICES", "=1/2"),
+        ("PASSNET_HOME", "x" * 300),
+        ("PASSNET_HOME", "~nobody-of-this-name/home"),
+        ("PASSNET_HOME", "caf\udce9"),
+        ("PASSNET_DATA", "x" * 300),
+        ("PASSNET_SPARES", "9" * 5000),
+        ("OPENAI_BASE_URL", "http://caf\udce9"),
     ],
 )
 def test_what_is_wrong_is_named(name: str, value: str) -> None:
     with pytest.raises(BadInput, match=name):
         read_settings({name: value})
+
+
+def test_without_a_home_folder_the_variable_that_names_one_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # as for an account that the system does not know, which has no HOME either
+    monkeypatch.delenv("HOME", raising=False)
+    monkeypatch.setattr("pwd.getpwuid", {}.__getitem__)
+    with pytest.raises(BadInput, match="PASSNET_HOME"):
+        read_settings({})
+    assert read_settings({"PASSNET_HOME": str(tmp_path)}).home == tmp_path
 
 
 def test_where_models_answer_is_read_and_the_key_is_shown_nowhere() -> None:

@@ -10,6 +10,7 @@ from ipaddress import IPv6Address
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
+from passnet_core import outside
 from passnet_core.errors import BadInput, PlaygroundError
 from passnet_core.records.trajectories import Message, OfferedTool, Role
 
@@ -26,8 +27,8 @@ class Tool:
 def is_object(text: str) -> bool:
     """Whether a text is a JSON object, as the arguments of a call have to be."""
     try:
-        return isinstance(json.loads(text), dict)
-    except (ValueError, RecursionError):
+        return isinstance(outside.from_json_text(text), dict)
+    except ValueError:
         return False
 
 

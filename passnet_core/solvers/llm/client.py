@@ -12,6 +12,7 @@ from typing import Any
 
 import openai
 
+from passnet_core import outside
 from passnet_core.records.trajectories import Message
 from passnet_core.solvers.llm.chat import (
     PATIENCE_S,
@@ -24,7 +25,7 @@ from passnet_core.solvers.llm.chat import (
     Trouble,
     described,
 )
-from passnet_core.solvers.llm.streaming import Answer, Refusal
+from passnet_core.solvers.llm.streaming import Answer, Endless, Refusal
 from passnet_core.solvers.llm.wire import (
     WORDLESS,
     adapted,
@@ -58,6 +59,10 @@ SHORTEST_KEY = 8
 """From how many characters on a key is cut out of messages."""
 NO_KEY = "none"
 """What is sent as the key to servers that need none."""
+
+
+GARBLED = (json.JSONDecodeError, UnicodeDecodeError)
+"""What the client raises for an answer that is no stream of JSON."""
 
 
 class ChatModel:
@@ -145,8 +150,9 @@ class ChatModel:
                 answer = Answer(on_text, tools)
                 try:
                     stream = await client.chat.completions.create(**asked, stream=True)
-                    async for chunk in stream:
-                        answer.add(chunk)
+                    async with stream:
+                        async for chunk in stream:
+                            answer.add(chunk)
                     if answer.whole:
                         return answer.reply(time.monotonic() - start, restarts)
                     problem: Exception | None = None
@@ -165,12 +171,10 @@ class ChatModel:
                     if too_long or not passes or error.code == NO_CREDIT:
                         raise explained from error
                     problem = error
-                except (openai.OpenAIError, json.JSONDecodeError, Refusal) as error:
+                except (openai.OpenAIError, *GARBLED, Refusal, Endless) as error:
                     explained = self._explained(error, asked)
                     # a plain APIError is an error sent within a stream, and so may be what is no JSON there
-                    within = type(error) is openai.APIError or (
-                        answer.begun and isinstance(error, json.JSONDecodeError)
-                    )
+                    within = type(error) is openai.APIError or (answer.begun and isinstance(error, GARBLED))
                     if not within or explained.trouble is Trouble.TOO_LONG:
                         raise explained from error
                     problem = error
@@ -209,12 +213,12 @@ class ChatModel:
             )
         if begun and unreadable(words):
             return ModelError(Trouble.NO_TOOLS, f"{place} cannot read the tool calls that {name} writes: {words}")
-        if begun and (error is None or isinstance(error, json.JSONDecodeError)):
+        if begun and (error is None or isinstance(error, GARBLED)):
             return ModelError(Trouble.MALFORMED, f"{place} ended its answer in the middle.")
         if error is None and len(json.dumps(asked["messages"])) > SHORT:
             return ModelError(Trouble.TOO_LONG, f"{place} answered with nothing. {PERHAPS_TOO_LONG}")
         match error:
-            case None | json.JSONDecodeError() | openai.APIResponseValidationError():
+            case None | json.JSONDecodeError() | UnicodeDecodeError() | openai.APIResponseValidationError():
                 text = f"{place} did not answer with a chat completion. Check that it is an OpenAI-compatible server."
                 return ModelError(Trouble.MALFORMED, text)
             case openai.APITimeoutError():
@@ -241,6 +245,8 @@ class ChatModel:
                 return ModelError(
                     Trouble.UNKNOWN_MODEL, f"{place} has no model {name!r}, or serves nothing at this address."
                 )
+            case Endless():
+                return ModelError(Trouble.MALFORMED, f"{place} sends an answer without an end: {words}")
             case Refusal():
                 return ModelError(Trouble.REFUSED, f"{name} refuses to answer: {words}")
             case openai.APIError() if type(error) is openai.APIError:
@@ -250,7 +256,7 @@ class ChatModel:
     def _words(self, error: Exception | None) -> str:
         """The server's own message, shortened to a sentence."""
         said = error.doc if isinstance(error, json.JSONDecodeError) else told(getattr(error, "body", None))
-        words = " ".join(str(said or error or "no reason given").split())[:300]
+        words = outside.shortened(" ".join(str(said or error or "no reason given").split()), 300)
         # a shorter one is no secret, and would be found within words
         if len(self._server.key) >= SHORTEST_KEY:
             words = words.replace(self._server.key, "…")

@@ -40,8 +40,6 @@ class BundleFiles:
             raise ToolProblem(f"{name[:80]!r} is not a valid file name. Use letters, digits and _, then .py.")
         if len(code) > LARGEST_FILE:
             raise ToolProblem(f"A file may have at most {LARGEST_FILE} characters; this one has {len(code)}.")
-        if code.encode(errors="replace").decode() != code:
-            raise ToolProblem(f"The code of {name} contains characters that are not valid Unicode.")
         if name not in self.codes and len(self.codes) >= MOST_FILES:
             raise ToolProblem(f"A bundle may have at most {MOST_FILES} files. Delete one first.")
         self.codes[name] = code
@@ -54,7 +52,10 @@ class BundleFiles:
         count = code.count(old) if old else 0
         if count != 1:
             raise ToolProblem(f"The passage to replace occurs {count} times in {name}; it must occur exactly once.")
-        self.codes[name] = code.replace(old, new)
+        changed = code.replace(old, new)
+        if len(changed) > LARGEST_FILE:
+            raise ToolProblem(f"A file may have at most {LARGEST_FILE} characters; this one would have {len(changed)}.")
+        self.codes[name] = changed
         return f"Changed {name}."
 
     def delete(self, name: str) -> str:

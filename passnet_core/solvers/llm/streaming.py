@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any
 
+from passnet_core.records.text import valid
 from passnet_core.records.trajectories import Message, Role, ToolCall
 from passnet_core.solvers.llm.chat import Reply, is_object
 
@@ -12,8 +13,18 @@ ESCAPED, MEANT = re.compile(r"\\(.)"), {"n": "\n", "t": "\t"}
 """An escape of JSON, and what it stands for, if not for its own letter."""
 
 
+LONGEST_ANSWER = 4_000_000
+"""Most characters of an answer."""
+MOST_TOKENS = 1 << 40
+"""No server counts as many."""
+
+
 class Refusal(Exception):
     """The model, or a filter on the server, refuses to answer."""
+
+
+class Endless(Exception):
+    """An answer is longer than any that could be meant."""
 
 
 @dataclass
@@ -56,36 +67,38 @@ class Answer:
         return bool(self._finish)
 
     def add(self, chunk: Any) -> None:
-        """Take the next piece."""
+        """Take the next piece. The client checks no types, so any part of it may be anything. Raises Endless."""
         self.begun = True
         self._usage = getattr(chunk, "usage", None) or self._usage
-        for choice in (getattr(chunk, "choices", None) or ())[:1]:
-            self._finish = getattr(choice, "finish_reason", None) or self._finish
+        for choice in _list(chunk, "choices")[:1]:
+            self._finish = _text(choice, "finish_reason") or self._finish
             delta = getattr(choice, "delta", None)
-            for call in getattr(delta, "tool_calls", None) or ():
+            for call in _list(delta, "tool_calls"):
                 self._add_call(call)
-            self._refusal += getattr(delta, "refusal", None) or ""
+            self._refusal += _text(delta, "refusal")
             # vLLM and OpenRouter say the one, DeepSeek and llama.cpp the other
-            self.reasoning += str(getattr(delta, "reasoning_content", None) or getattr(delta, "reasoning", None) or "")
-            if more := getattr(delta, "content", None):
-                self.text += str(more)
+            self.reasoning += _text(delta, "reasoning_content") or _text(delta, "reasoning")
+            if more := _text(delta, "content"):
+                self.text += more
                 self.on_text(self.shown)
+        if len(self.text) + len(self.reasoning) + sum(len(each.arguments) for each in self._calls) > LONGEST_ANSWER:
+            raise Endless(f"it has more than {LONGEST_ANSWER:,} characters")
 
     @property
     def shown(self) -> str:
         """All that has arrived, for people: the text, and the calls under headings with line breaks in their code."""
         calls = [f"### {each.name}\n{each.readable}" for each in self._calls]
-        return "\n\n".join(filter(None, (self.text, *calls)))
+        return valid("\n\n".join(filter(None, (self.text, *calls))))
 
     def _add_call(self, piece: Any) -> None:
-        name = (piece.function.name if piece.function is not None else "") or ""
-        more = (piece.function.arguments if piece.function is not None else "") or ""
-        index = piece.index or 0
+        function = getattr(piece, "function", None)
+        name, more, its_id = _text(function, "name"), _text(function, "arguments"), _text(piece, "id")
+        index = _count(piece, "index") or 0
         call = next((each for each in reversed(self._calls) if each.index == index), None)
-        if call is None or self._is_another(call, piece.id or "", name):
+        if call is None or self._is_another(call, its_id, name):
             call = _Call(index)
             self._calls.append(call)
-        call.id = call.id or piece.id or ""
+        call.id = call.id or its_id
         call.name = self._named(call.name, name)
         call.add(more)
         self.on_text(self.shown)
@@ -103,16 +116,32 @@ class Answer:
     def reply(self, seconds: float, restarts: int) -> Reply:
         """The whole answer. Raises Refusal if the model refuses."""
         if self._refusal or self._finish == "content_filter":
-            raise Refusal(self._refusal or "a filter withheld the answer")
+            raise Refusal(valid(self._refusal) or "a filter withheld the answer")
         calls: list[ToolCall] = []
         for number, each in enumerate(self._calls):
             own = each.id if each.id and each.id not in {call.id for call in calls} else f"call_{number}"
-            calls.append(ToolCall(own, each.name, each.arguments))
+            calls.append(ToolCall(valid(own), valid(each.name), valid(each.arguments)))
         return Reply(
-            Message(Role.MODEL, self.text, tuple(calls), reasoning=self.reasoning),
-            self._finish,
-            getattr(self._usage, "prompt_tokens", None),
-            getattr(self._usage, "completion_tokens", None),
+            Message(Role.MODEL, valid(self.text), tuple(calls), reasoning=valid(self.reasoning)),
+            valid(self._finish),
+            _count(self._usage, "prompt_tokens"),
+            _count(self._usage, "completion_tokens"),
             seconds,
             restarts,
         )
+
+
+def _text(part: Any, name: str) -> str:
+    """A field of what the server sent if that is text; else nothing."""
+    value = getattr(part, name, None)
+    return value if isinstance(value, str) else ""
+
+
+def _list(part: Any, name: str) -> list[Any]:
+    value = getattr(part, name, None)
+    return value if isinstance(value, list) else []
+
+
+def _count(part: Any, name: str) -> int | None:
+    value = getattr(part, name, None)
+    return value if type(value) is int and 0 <= value < MOST_TOKENS else None

@@ -8,8 +8,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from passnet_core import outside
 from passnet_core.errors import PlaygroundError
 from passnet_core.records import Bundle, Outcome, Task
+from passnet_core.records.text import is_valid
 from passnet_core.records.trajectories import Message, Role, ToolCall
 from passnet_core.solvers.base import Bench, Surroundings
 from passnet_core.solvers.llm.chat import Tool
@@ -153,14 +155,16 @@ def _arguments(call: ToolCall) -> dict[str, str]:
         known = ", ".join(each.name for each in TOOLS)
         raise ToolProblem(f"There is no tool {call.name[:80]!r}. There are: {known}.")
     try:
-        given = json.loads(call.arguments or "{}")
-    except (ValueError, RecursionError) as error:
+        given = outside.from_json_text(call.arguments or "{}", mended=False)
+    except ValueError as error:
         raise ToolProblem(f"The arguments of {call.name} are not JSON: {error}.") from error
     wanted = list(tool.parameters["properties"])
     if not isinstance(given, dict) or sorted(given) != sorted(wanted):
         raise ToolProblem(f"{call.name} takes these arguments, and no others: {', '.join(wanted) or 'none'}.")
     if wrong := [name for name, value in given.items() if not isinstance(value, str)]:
         raise ToolProblem(f"The arguments {', '.join(wrong)} of {call.name} must be strings.")
+    if wrong := [name for name, value in given.items() if not is_valid(value)]:
+        raise ToolProblem(f"The argument {wrong[0]} contains characters that are not valid Unicode.")
     return given
 
 

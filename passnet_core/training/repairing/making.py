@@ -42,7 +42,7 @@ from passnet_core.records import (
     Task,
     digest_of,
 )
-from passnet_core.records.trajectories import End, Trajectory, read_opening, read_trajectory, trajectory_lines
+from passnet_core.records.trajectories import End, Trajectory, trajectory_lines
 from passnet_core.solvers.attempts import Judge, JudgeBench, ending_of, opening_of
 from passnet_core.solvers.base import Surroundings, Watch
 from passnet_core.solvers.batch import RECORD
@@ -50,6 +50,7 @@ from passnet_core.solvers.llm.chat import ToolProtocol
 from passnet_core.solvers.llm.conversation import LanguageModel
 from passnet_core.solvers.llm.files import IS_PASS
 from passnet_core.solvers.rules.candidates import candidates
+from passnet_core.solvers.trajectories import read_opening, read_trajectory
 from passnet_core.training.choosing import fingerprints
 from passnet_core.training.repairing.alterations import Files, Shows, chosen, files_of, mistakes
 from passnet_core.training.repairing.derived_tasks import derived

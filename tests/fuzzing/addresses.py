@@ -1,0 +1,103 @@
+"""Cases of the fuzzer that open pages by altered addresses, and use what is on them."""
+
+import contextlib
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from streamlit.testing.v1 import AppTest
+
+from pages.ui import links, resources
+from passnet_core.execution.backends.fake import FakeBackend
+from passnet_core.service import Service, open_service
+from passnet_core.settings import read_settings
+from tests.example_playground import LESSONS, OTHER_ID, REFERENCE_NAME, TASK_ID, answer
+from tests.fuzzing.altering import ODD_NUMBERS, ODD_TEXTS
+from tests.fuzzing.cases import Case
+from tests.fuzzing.ground import Ground
+from tests.pages.visiting import BROWSER, PROJECT
+
+PAGES: tuple[links.Name, ...] = ("start", "learn", "explore", "workbench", "model", "runs", "scores", "help")
+KEYS = (
+    "against", "baseline", "board", "bundle", "by", "certificate", "chapter", "clock", "draft", "family", "first",
+    "ground", "lesson", "line", "mine", "of", "order", "page", "passes", "q", "run", "search", "second", "show",
+    "solver", "split", "subgraph", "t", "tab", "talk", "task", "variant", "view", "who",
+)  # fmt: skip
+"""What addresses select."""
+USUAL = (
+    TASK_ID, OTHER_ID, REFERENCE_NAME, *LESSONS, "float32/48/toy", "recorded-passes", "recorded-inductor", "graph",
+    "-3", "0", "default", "small", "repaired-twice",
+)  # fmt: skip
+MOST_SHOWN = 400
+
+
+@contextlib.contextmanager
+def playground(ground: Ground) -> Iterator[Service]:
+    """The service behind the pages, with a judge that answers at once."""
+    settings = read_settings({"PASSNET_DATA": str(ground.data), "PASSNET_HOME": str(ground.folder / "visited")})
+    opened = open_service(settings, backend=FakeBackend(answer))
+    before = resources.open_service
+    resources.open_service = lambda *args, **kwargs: opened
+    resources.service.clear()
+    try:
+        assert opened.problems == (), "reading them waits until all recorded runs are loaded"
+        yield opened
+    finally:
+        resources.open_service = before
+        resources.service.clear()
+        opened.close()
+
+
+def addresses(rng: Random, ground: Ground, place: Path) -> Case:
+    """A page with an altered address, on which up to three things are done. Needs the playground."""
+    page = rng.choice(PAGES)
+    selected = {key: _value(rng) for key in rng.sample(KEYS, rng.choice((1, 2, 2, 4)))}
+    if page == "workbench" and rng.randrange(2):
+        selected |= {"task": TASK_ID}
+    told = [f"{page} {selected!r}"[:MOST_SHOWN]]
+    try:
+        app = AppTest.from_file(str(PROJECT / "pages" / "ui" / "main.py"), default_timeout=60)
+        app.session_state["browser"] = BROWSER
+        for key, value in selected.items():
+            app.query_params[key] = value
+        if page != "start":
+            app.switch_page(links.script(page))
+        app.run()
+        for _ in range(rng.choice((0, 0, 1, 3))):
+            if app.exception or (done := _used(rng, app)) is None:
+                break
+            told.append(done)
+            app.run()
+    except Exception:
+        return Case("; ".join(told), (traceback.format_exc()[-1500:],))
+    problems = tuple(f"{each.message}\n{''.join(each.stack_trace)}"[-1500:] for each in app.exception)
+    return Case("; ".join(told), problems)
+
+
+def _value(rng: Random) -> str:
+    value = rng.choice(rng.choice((USUAL, ODD_TEXTS, ODD_NUMBERS)))
+    # what is no text in an address reaches the app as U+FFFD
+    return value.encode(errors="surrogatepass").decode(errors="replace")
+
+
+def _used(rng: Random, app: AppTest) -> str | None:
+    """Use a widget of the page, and say which; None if there is none."""
+    widgets: list[Any] = [*app.button, *app.text_input, *app.text_area, *app.selectbox, *app.number_input, *app.toggle]
+    widgets = [each for each in widgets if not each.disabled]
+    if not widgets:
+        return None
+    used = rng.choice(widgets)
+    match used.type:
+        case "button":
+            used.click()
+        case "text_input" | "text_area":
+            used.set_value(rng.choice([each for each in ODD_TEXTS if each.isprintable()]))
+        case "selectbox" if used.options:
+            used.select(rng.choice(used.options))
+        case "number_input":
+            used.set_value(rng.choice((used.min, used.max, used.value)) or used.value)
+        case "toggle":
+            used.set_value(not used.value)
+    return f"{used.type} {used.label!r}"[:MOST_SHOWN]

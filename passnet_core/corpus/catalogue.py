@@ -109,7 +109,8 @@ class Corpus:
         if (unlisted := self.unlisted(task_id)) is not None:
             return unlisted
         raise UnknownItem(
-            f"Task {task_id!r} is not in this corpus. List its tasks with: python -m passnet_core corpus list"
+            f"Task {outside.quoted(task_id)} is not in this corpus. "
+            "List its tasks with: python -m passnet_core corpus list"
         )
 
     def resolve(self, name_or_folder: str) -> Task:
@@ -120,7 +121,7 @@ class Corpus:
         if outside.is_folder(folder):
             return read_task(folder)
         raise UnknownItem(
-            f"{name_or_folder!r} is neither a task of this corpus nor a folder. "
+            f"{outside.quoted(name_or_folder)} is neither a task of this corpus nor a folder. "
             "List the tasks with: python -m passnet_core corpus list"
         )
 
@@ -186,7 +187,7 @@ class Corpus:
                 found += self.task(name).subgraphs
                 continue
             if not outside.is_folder(Path(name)):
-                raise UnknownItem(f"{name!r} is neither a task of this corpus nor a folder.")
+                raise UnknownItem(f"{outside.quoted(name)} is neither a task of this corpus nor a folder.")
             places = list(_tasks_below(Path(name)))
             if not places:
                 problems.append(f"{name}: no folder below it has graph_list.txt or model.py")

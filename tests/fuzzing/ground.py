@@ -15,6 +15,7 @@ from passnet_core.corpus.catalogue import Corpus
 from passnet_core.corpus.layout import write_task
 from passnet_core.execution.backends.fake import FakeBackend
 from passnet_core.settings import BUNDLED_DATA, Settings
+from passnet_core.solvers.llm import client
 from tests.contract.model_server import Said, saying, serving
 from tests.example_playground import PASS, TASK_ID, answer, write_data
 
@@ -57,6 +58,8 @@ class Ground:
         self.run_id = self.made("runs", "list").out.splitlines()[1].split()[0]
         self.made("runs", "export", self.run_id, str(self.run))
         self.made("corpus", "import", str(folder / "tasks"))
+        # servers here do not recover within seconds
+        client.FIRST_PAUSE_S = client.RESTART_PAUSE_S = 0.001
         calls = [("write_file", f'{{"name": "Pass.py", "code": {json.dumps(PASS)}}}'), ("evaluate", "{}")]
         with serving({"m": saying(Said(calls=calls), Said(calls=[("finish", "{}")]))}) as server:
             self.made(

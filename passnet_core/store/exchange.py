@@ -64,7 +64,7 @@ def read_file(path: Path, known: Collection[str] = ()) -> tuple[str, tuple[RunFi
 def read_outcomes(path: Path) -> Iterator[Outcome]:
     """Yield the outcomes of a file to which each was appended as a line of JSON when it came; none if there is no such
     file. A line that is empty, or was cut short when its process ended, counts as none."""
-    for line in path.read_text(encoding="utf-8", errors="replace").splitlines() if path.exists() else ():
+    for line in outside.file_bytes(path).splitlines() if path.exists() else ():
         try:
             yield from_json(Outcome, outside.from_json_text(line))
         except (ValueError, BadInput):

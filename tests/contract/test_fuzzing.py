@@ -11,9 +11,10 @@ from streamlit.components.v2 import manifest_scanner
 from tests.fuzzing.addresses import playground
 from tests.fuzzing.drawing import KINDS, drawn
 from tests.fuzzing.ground import Ground
+from tests.fuzzing.requests import judge
 
 SEED = 35
-CASES = 25
+CASES = 23
 """Of each kind."""
 
 # each page would search all installed packages for components, which takes longer than the page
@@ -23,7 +24,7 @@ manifest_scanner.scan_component_manifests = functools.cache(manifest_scanner.sca
 @pytest.fixture(scope="module")
 def ground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
     made = Ground(tmp_path_factory.mktemp("fuzzing"))
-    with playground(made):
+    with playground(made), judge(made):
         yield made
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from tests.fuzzing.addresses import playground
 from tests.fuzzing.drawing import KINDS, drawn
 from tests.fuzzing.ground import Ground
+from tests.fuzzing.requests import judge
 
 MOST_MEMORY = 8 << 30
 """Bytes that this process may have: a case that needs more fails, and not the machine."""
@@ -30,7 +31,7 @@ def main() -> int:
     done = 0
     with tempfile.TemporaryDirectory(prefix="passnet-fuzzing-") as folder:
         ground = Ground(Path(folder))
-        with playground(ground):
+        with playground(ground), judge(ground):
             for number in numbers:
                 for kind in args.only:
                     case = drawn(kind, args.seed, number, ground)

@@ -36,7 +36,7 @@ class Ground:
     """A playground below a folder, made once; cases alter copies of what is in it.
 
     tasks, bundle, outcomes, run, attempts, listed: inputs of commands. run_id: of a run in the store. nowhere: the
-    folder in which commands run, for names that are relative."""
+    folder in which commands run, for names that are relative. judge_url: of the judge's service, while it is served."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -51,6 +51,7 @@ class Ground:
         self.listed = folder / "list.txt"
         self.listed.write_text(f"# the tasks to import\n{TASK_ID}\n", encoding="utf-8")
         self.attempts = folder / "attempts"
+        self.judge_url = ""
         self.nowhere = folder / "some" / "where"
         self.nowhere.mkdir(parents=True)
         self.made("evaluate", TASK_ID, "--bundle", str(self.bundle), "--outcomes", str(self.outcomes))

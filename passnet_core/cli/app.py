@@ -3,8 +3,10 @@ program and is never imported."""
 
 import argparse
 import importlib.util
+import os
 import runpy
 import sys
+from pathlib import Path
 from typing import Any
 
 from passnet_core import service
@@ -32,6 +34,13 @@ def serve(address: str = LOCAL, port: int = PORT) -> int:
     return 0
 
 
+def ensure_home(folder: Path) -> None:
+    """Give the process a home folder if it has none, as an account has none that the system does not know: Streamlit
+    does not start without one."""
+    if not Path(os.path.expanduser("~")).is_absolute():
+        os.environ["HOME"] = str(folder)
+
+
 def add_commands(commands: Any) -> None:
     """Declare the commands app and prepare."""
     serving = command(commands, "app", app, "serve the app in the browser until it is stopped", as_json=False)
@@ -54,4 +63,5 @@ def prepare(args: argparse.Namespace, console: Console) -> int:
 
 
 def app(args: argparse.Namespace, console: Console) -> int:
+    ensure_home(console.settings.home)
     return serve(args.address, args.port)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from passnet_core.cli.app import ensure_home
 from passnet_core.errors import BadInput
 from passnet_core.settings import IsolationChoice, read_settings
 
@@ -71,6 +72,10 @@ def test_without_a_home_folder_the_variable_that_names_one_is_told(
     with pytest.raises(BadInput, match="PASSNET_HOME"):
         read_settings({})
     assert read_settings({"PASSNET_HOME": str(tmp_path)}).home == tmp_path
+    ensure_home(tmp_path)
+    assert Path.home() == tmp_path
+    ensure_home(tmp_path / "other")
+    assert Path.home() == tmp_path, "a home that there is stays"
 
 
 def test_where_models_answer_is_read_and_the_key_is_shown_nowhere() -> None:

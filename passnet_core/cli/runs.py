@@ -9,10 +9,14 @@ from passnet_core.cli.console import ACCEPTED, Console
 from passnet_core.cli.parser import command, group
 from passnet_core.errors import BadInput, UnknownItem
 
+MOST_LISTED = 1_000_000
+
 
 def runs_list(args: argparse.Namespace, console: Console) -> int:
+    if args.limit < 1:
+        raise BadInput(f"--limit must be at least 1, not {args.limit}.")
     with console.service() as service:
-        summaries = service.runs(args.limit, args.task)
+        summaries = service.runs(min(args.limit, MOST_LISTED), args.task)
     if args.json:
         console.show(
             [

@@ -412,6 +412,7 @@ def test_runs_are_listed_exported_and_imported(playground: Playground) -> None:
         (("score", "--outcomes", "{folder}/broken/model.py"), "Line 1 cannot be scored"),
         (("runs", "import", "{folder}/gone"), "cannot be read: No such file or directory."),
         (("runs", "import", "{folder}/broken/model.py"), "Line 1"),
+        (("runs", "list", "--limit", "0"), "--limit must be at least 1, not 0."),
         (("runs", "import", "/dev/zero"), "cannot be read: it is not a plain file."),
         (("check", "relu", "--bundle", "x" * 300), "cannot be read: File name too long."),
         (("corpus", "show", "caf\udce9"), "Argument 3 is not UTF-8 text: caf\ufffd."),

@@ -267,8 +267,11 @@ def test_parts_of_an_answer_that_are_of_another_type_are_left_out(server: ModelS
     assert all((call.name, call.arguments) == ("", "") for call in reply.message.calls)
 
 
-def test_bytes_that_are_no_text_end_an_answer_as_a_lost_connection_does(server: ModelServer) -> None:
-    begun = b'data: {"choices": [{"index": 0, "delta": {"content": "a"}}]}\n\ndata: {"a": "\xff"}\n\n'
+@pytest.mark.parametrize(
+    "rest", [b'{"a": "\xff"}', b"{", b"9" * 5000, b"[" * 100_000], ids=["bytes", "cut", "digits", "deep"]
+)
+def test_what_is_no_json_ends_an_answer_as_a_lost_connection_does(server: ModelServer, rest: bytes) -> None:
+    begun = b'data: {"choices": [{"index": 0, "delta": {"content": "a"}}]}\n\ndata: ' + rest + b"\n\n"
     server.models["scripted"] = saying(Said(raw=begun, headers=[("Content-Type", "text/event-stream")]))
     with pytest.raises(ModelError, match="ended its answer in the middle") as failed:
         answer(model(server))

@@ -61,8 +61,8 @@ NO_KEY = "none"
 """What is sent as the key to servers that need none."""
 
 
-GARBLED = (json.JSONDecodeError, UnicodeDecodeError)
-"""What the client raises for an answer that is no stream of JSON."""
+GARBLED = (ValueError, RecursionError)
+"""What the client raises for an answer that is no stream of JSON in UTF-8."""
 
 
 class ChatModel:
@@ -218,7 +218,7 @@ class ChatModel:
         if error is None and len(json.dumps(asked["messages"])) > SHORT:
             return ModelError(Trouble.TOO_LONG, f"{place} answered with nothing. {PERHAPS_TOO_LONG}")
         match error:
-            case None | json.JSONDecodeError() | UnicodeDecodeError() | openai.APIResponseValidationError():
+            case None | ValueError() | RecursionError() | openai.APIResponseValidationError():
                 text = f"{place} did not answer with a chat completion. Check that it is an OpenAI-compatible server."
                 return ModelError(Trouble.MALFORMED, text)
             case openai.APITimeoutError():

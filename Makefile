@@ -32,7 +32,7 @@ test-all: lint
 	$(BIN)/python -m compileall -q passnet_core
 	$(BIN)/python -m pytest --lane all -n $(WORKERS) --dist worksteal
 
-# 10,000 cases of altered input, drawn anew each day; takes about an hour and a half
+# 10,000 cases of altered input, drawn anew each day; takes about half an hour
 fuzz: $(VENV)/.dev
 	$(BIN)/python -W ignore -m tests.fuzzing --cases 10000 --seed $$(date +%Y%m%d)
 

@@ -100,12 +100,13 @@ def turn_to(chosen: Mapping[str, str | None]) -> None:
     """Select these parameters on the open page and drop all others. Call it from a callback."""
     here = {key: value for key, value in chosen.items() if value}
     for key in {*st.query_params, *here}:
-        if key in st.session_state and key in here:
-            # a widget is bound to this parameter, which nothing but its value may change
-            st.session_state[key] = here.pop(key)
-        elif key in st.session_state:
-            # it would put its own value back
-            del st.session_state[key]
+        if key in st.session_state:
+            # a widget is bound to this parameter: nothing but its value may change it, and it would put that back
+            _chosen().pop(key, None)
+            if key in here:
+                st.session_state[key] = here.pop(key)
+            else:
+                del st.session_state[key]
         else:
             _remember(key, here.get(key))
     st.query_params.from_dict(here)

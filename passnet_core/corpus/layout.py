@@ -105,6 +105,8 @@ def write_task(task: Task, folder: Path) -> None:
         finally:
             # after the rename there is nothing left to remove
             shutil.rmtree(growing, ignore_errors=True)
+    except (FileExistsError, NotADirectoryError) as error:
+        raise BadInput(f"{folder.parent} is not a folder, or in none. Choose another one.") from error
     except OSError as error:
         raise InfrastructureError(f"Task {task.id!r} cannot be written to {folder}: {error.strerror}.") from error
 

@@ -35,7 +35,9 @@ def served(
     app = judge_service(
         Corpus([folder / "tasks"]), scheduler, ledger, tokens=tokens or {}, limits=limits or ServiceLimits()
     )
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning", ws="none", timeout_graceful_shutdown=1))
+    server = uvicorn.Server(
+        uvicorn.Config(app, port=0, log_level="warning", access_log=False, ws="none", timeout_graceful_shutdown=1)
+    )
     listening = threading.Event()
     startup = server.startup
 

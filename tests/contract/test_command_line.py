@@ -399,6 +399,7 @@ def test_runs_are_listed_exported_and_imported(playground: Playground) -> None:
     [
         (("corpus", "show", "gone"), "'gone' is neither a task of this corpus nor a folder. List the tasks with"),
         (("corpus", "export", "gone", "out"), "Task 'gone' is not in this corpus."),
+        (("corpus", "export", "relu", "{folder}/broken/model.py"), "is not a folder, or in none. Choose another one."),
         (("corpus", "import", "{folder}/gone"), "There is no folder"),
         (("check", "relu", "--bundle", "{folder}/gone"), "does not exist. Name the folder that holds"),
         (("check", "relu", "--bundle", "{folder}/data"), f"lacks {ORDER_FILE}"),

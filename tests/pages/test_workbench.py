@@ -155,6 +155,19 @@ def test_a_saved_copy_opens_from_the_list_of_drafts(visit: Visit) -> None:
     assert Editor(app).text == PASS + "# a copy\n"
 
 
+def test_another_draft_opens_where_the_newest_one_was_opened_without_being_named(visit: Visit) -> None:
+    for text in ("# older\n", "# newer\n"):
+        app = visit("workbench", task=TASK_ID, bundle=REFERENCE_NAME)
+        Editor(app).hold(PASS + text).run()
+    app = visit("workbench")
+    assert Editor(app).text == PASS + "# newer\n"
+    drafts = [each for each in app.button if f"· {REFERENCE_NAME}.1 ·" in each.label.replace("\\", "")]
+    drafts[0].click().run()
+    assert not app.exception, app.exception[0].message
+    assert app.query_params["bundle"] == f"{REFERENCE_NAME}.1"
+    assert Editor(app).text == PASS + "# older\n"
+
+
 def test_a_click_judges_the_text_and_the_subgraph_that_arrive_with_it(visit: Visit, service: Service) -> None:
     app = visit("workbench", task=TASK_ID, bundle=REFERENCE_NAME)
     Editor(app).hold(PASS + "# WRONG\n")

@@ -215,6 +215,8 @@ def test_a_hostile_subgraph_name_is_not_written(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_cannot_be_written_is_the_machines_fault(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
     with pytest.raises(InfrastructureError, match="cannot be written"):
+        write_task(sample_task(), Path("/proc/none/task"))
+    (tmp_path / "file").write_text("")
+    with pytest.raises(BadInput, match="is not a folder"):
         write_task(sample_task(), tmp_path / "file" / "task")

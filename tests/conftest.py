@@ -96,6 +96,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="which sample of the adversarial corpus the lane 'test' judges; by default the number of the day (UTC)",
     )
 
+    fuzzing = parser.getgroup("fuzzing")
+    fuzzing.addoption("--fuzz-cases", type=int, default=23, metavar="N", help="cases of each kind that are drawn")
+    fuzzing.addoption("--fuzz-seed", type=int, default=35, metavar="N", help="what these cases are drawn from")
+
 
 def lane_of(config: pytest.Config) -> lanes.Lane | None:
     named = config.getoption("--lane")

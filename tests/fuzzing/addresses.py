@@ -1,7 +1,6 @@
 """Cases of the fuzzer that open pages by altered addresses, and use what is on them."""
 
 import contextlib
-import traceback
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -9,15 +8,14 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
-from pages.ui import links, resources
+from pages.ui import links
 from passnet_core.execution.backends.fake import FakeBackend
-from passnet_core.service import Service, open_service
-from passnet_core.settings import read_settings
+from passnet_core.service import Service
 from tests.example_playground import LESSONS, OTHER_ID, REFERENCE_NAME, TASK_ID, answer
 from tests.fuzzing.altering import ODD_NUMBERS, ODD_TEXTS
 from tests.fuzzing.cases import Case
 from tests.fuzzing.ground import Ground
-from tests.pages.visiting import BROWSER, PROJECT
+from tests.pages import visiting
 
 PAGES: tuple[links.Name, ...] = ("start", "learn", "explore", "workbench", "model", "runs", "scores", "help")
 KEYS = (
@@ -36,18 +34,8 @@ MOST_SHOWN = 400
 @contextlib.contextmanager
 def playground(ground: Ground) -> Iterator[Service]:
     """The service behind the pages, with a judge that answers at once."""
-    settings = read_settings({"PASSNET_DATA": str(ground.data), "PASSNET_HOME": str(ground.folder / "visited")})
-    opened = open_service(settings, backend=FakeBackend(answer))
-    before = resources.open_service
-    resources.open_service = lambda *args, **kwargs: opened
-    resources.service.clear()
-    try:
-        assert opened.problems == (), "reading them waits until all recorded runs are loaded"
+    with visiting.playground(ground.data, ground.folder / "visited", FakeBackend(answer)) as opened:
         yield opened
-    finally:
-        resources.open_service = before
-        resources.service.clear()
-        opened.close()
 
 
 def addresses(rng: Random, ground: Ground, place: Path) -> Case:
@@ -57,21 +45,14 @@ def addresses(rng: Random, ground: Ground, place: Path) -> Case:
     if page == "workbench" and rng.randrange(2):
         selected |= {"task": TASK_ID}
     told = [f"{page} {selected!r}"[:MOST_SHOWN]]
-    try:
-        app = AppTest.from_file(str(PROJECT / "pages" / "ui" / "main.py"), default_timeout=60)
-        app.session_state["browser"] = BROWSER
-        for key, value in selected.items():
-            app.query_params[key] = value
-        if page != "start":
-            app.switch_page(links.script(page))
+    print(told[0])
+    app = visiting.opened(page, selected)
+    for _ in range(rng.choice((0, 0, 1, 3))):
+        if app.exception or (done := _used(rng, app)) is None:
+            break
+        told.append(done)
+        print(done)
         app.run()
-        for _ in range(rng.choice((0, 0, 1, 3))):
-            if app.exception or (done := _used(rng, app)) is None:
-                break
-            told.append(done)
-            app.run()
-    except Exception:
-        return Case("; ".join(told), (traceback.format_exc()[-1500:],))
     problems = tuple(f"{each.message}\n{''.join(each.stack_trace)}"[-1500:] for each in app.exception)
     return Case("; ".join(told), problems)
 

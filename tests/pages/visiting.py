@@ -1,15 +1,25 @@
 """Opening pages by their links in this process, reading them, and waiting for what they show."""
 
+import contextlib
+import functools
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import pytest
+from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Button
 
-from pages.ui import links
+from pages.ui import links, resources
+from passnet_core.execution.backends.fake import FakeBackend
 from passnet_core.records import digest_of
+from passnet_core.service import Service, open_service
+from passnet_core.settings import read_settings
+
+# each visit would search all installed packages for components, which takes longer than the page
+manifest_scanner.scan_component_manifests = functools.cache(manifest_scanner.scan_component_manifests)
 
 PROJECT = Path(__file__).resolve().parents[2]
 Visit = Callable[..., AppTest]
@@ -18,8 +28,30 @@ VISITOR = digest_of(f"browser {BROWSER}")[:32]
 """Whose drafts and runs those of this browser are."""
 
 
+@contextlib.contextmanager
+def playground(data: Path, home: Path, judge: FakeBackend) -> Iterator[Service]:
+    """The service behind the pages, over these folders."""
+    settings = read_settings({"PASSNET_DATA": str(data), "PASSNET_HOME": str(home)})
+    service = open_service(settings, backend=judge)
+    with pytest.MonkeyPatch.context() as patching:
+        patching.setattr(resources, "open_service", lambda *args, **kwargs: service)
+        resources.service.clear()
+        assert service.problems == (), "reading them waits until all recorded runs are loaded"
+        assert service.device(), "it is known before a page asks"
+        yield service
+        resources.service.clear()
+    service.close()
+
+
 def visit(page: links.Name, browser: str = BROWSER, **selected: str) -> AppTest:
-    """Open a page in a new tab of this browser."""
+    """Open a page in a new tab of this browser, and see that nothing is raised."""
+    app = opened(page, selected, browser)
+    assert not app.exception, app.exception[0].message
+    return app
+
+
+def opened(page: links.Name, selected: Mapping[str, str], browser: str = BROWSER) -> AppTest:
+    """Open a page in a new tab of this browser. selected: what its address selects."""
     app = AppTest.from_file(str(PROJECT / "pages" / "ui" / "main.py"), default_timeout=60)
     # no cookies come here
     app.session_state["browser"] = browser
@@ -28,7 +60,6 @@ def visit(page: links.Name, browser: str = BROWSER, **selected: str) -> AppTest:
     if page != "start":
         app.switch_page(links.script(page))
     app.run()
-    assert not app.exception, app.exception[0].message
     return app
 
 

@@ -20,6 +20,8 @@ PROGRAM = "passnet" if Path(sys.argv[0]).stem == "passnet" else "python -m passn
 """How this program was started, for usage lines and for commands that messages suggest."""
 
 BAR_WIDTH, BAR_EVERY = 40, 20
+MOST_LISTED = 1_000_000
+"""More runs or attempts than any store holds: the limit of a list of all."""
 LINE_EVERY = 1000
 """Without a terminal, a progress line is printed once per so many items."""
 

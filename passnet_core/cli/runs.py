@@ -5,11 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from passnet_core import outside
-from passnet_core.cli.console import ACCEPTED, Console
+from passnet_core.cli.console import ACCEPTED, MOST_LISTED, Console
 from passnet_core.cli.parser import command, group
 from passnet_core.errors import BadInput, UnknownItem
-
-MOST_LISTED = 1_000_000
 
 
 def runs_list(args: argparse.Namespace, console: Console) -> int:

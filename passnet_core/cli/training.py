@@ -10,7 +10,7 @@ from typing import Any
 from passnet_core import __version__
 from passnet_core.bundles.reading import write_bundle
 from passnet_core.cli import making
-from passnet_core.cli.console import ACCEPTED, NOT_ACCEPTED, Console
+from passnet_core.cli.console import ACCEPTED, MOST_LISTED, NOT_ACCEPTED, Console
 from passnet_core.cli.parser import command, group, values
 from passnet_core.errors import BadInput, UnknownItem
 from passnet_core.records import Device, EvalSpec, Stage, Task, Verdict, to_json
@@ -21,7 +21,6 @@ from passnet_core.training.choosing import ExportChoice, Relations, chosen, divi
 from passnet_core.training.exporting import CHAT_FORMS, Exported, ExportLayout, Format, Rows, exported, unit, write_rows
 from passnet_core.training.tokens import TokenCounter
 
-ALL = 1_000_000
 FOLDER = "a folder that solve --out wrote (default: the attempts in the store)"
 
 
@@ -55,7 +54,7 @@ def _trajectories(folders: Sequence[str], console: Console) -> Iterator[tuple[Pa
     if folders:
         return
     with contextlib.closing(open_store(console.settings.home)) as store:
-        for each in store.trajectories(ALL, None):
+        for each in store.trajectories(MOST_LISTED, None):
             kept = store.trajectory(each.opening.id)
             if kept is not None and not each.opening.recorded:
                 yield None, kept.trajectory

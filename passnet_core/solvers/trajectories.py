@@ -8,6 +8,9 @@ from passnet_core.errors import BadInput
 from passnet_core.records import from_json
 from passnet_core.records.trajectories import FORMAT, Ending, Opening, Trajectory, Turn
 
+UNREADABLE = (BadInput, OSError, ValueError, KeyError, IndexError, TypeError, AttributeError, StopIteration)
+"""What reading a file raises that is not a trajectory, or only part of one."""
+
 
 def trajectories(
     folder: Path, unread: Callable[[str], None] = lambda problem: None
@@ -42,9 +45,6 @@ def read_trajectory(path: Path) -> Trajectory:
         return Trajectory(from_json(Opening, rows[0]["opening"]), turns, endings[0] if endings else None)
     except UNREADABLE as error:
         raise _unreadable(path, error) from error
-
-
-UNREADABLE = (BadInput, OSError, ValueError, KeyError, IndexError, TypeError, AttributeError, StopIteration)
 
 
 def _unreadable(path: Path, error: Exception) -> BadInput:

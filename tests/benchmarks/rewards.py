@@ -8,6 +8,7 @@ that no outcome is known."""
 import argparse
 import itertools
 import json
+import math
 import os
 import subprocess
 import sys
@@ -20,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from passnet_core.corpus.solved import read_solved
+from passnet_core.records import Subgraph
 from passnet_core.service import corpus_of
 from passnet_core.settings import read_settings
 from passnet_core.training.judge_client import JudgeClient, JudgeError
@@ -40,9 +42,14 @@ def requests() -> list[dict[str, Any]]:
                 kind: [{"name": file.name, "code": file.code} for file in part]
                 for kind, part in (("passes", bundle.passes), ("helpers", bundle.helpers))
             }
-            subgraph = min(corpus.task(each.id).subgraphs, key=lambda one: sum(map(len, map(str, one.inputs))))
+            subgraph = min(corpus.task(each.id).subgraphs, key=_elements)
             found.append({"task": each.id, "bundle": files, "subgraphs": [subgraph.id], "fresh": True})
     return found
+
+
+def _elements(subgraph: Subgraph) -> int:
+    """How many elements its inputs have."""
+    return sum(math.prod(spec.shape) for spec in subgraph.inputs)
 
 
 def measured(judges: int, stage: str, seconds: float, clients: int, asked: list[dict[str, Any]]) -> dict[str, Any]:

@@ -32,7 +32,7 @@ class Worker:
     said = b"not primed"
     def rehearse(self, device, who):
         wait_for("loaded")
-    def load_compilers(self, device, *, trusted):
+    def load_compilers(self, device, *, trusted, capturing):
         pass
     def prime(self, device, *, trusted):
         Path({folder!r}, "priming").touch()
@@ -41,6 +41,11 @@ class Worker:
     def serve(self, channel, device, scratch):
         channel.sendall(self.said)
 
+def import_compiler(server):
+    if server.compiling:
+        Path({folder!r}, who + "'s compiler").touch()
+
+forking._ForkServerLoop.import_compiler = import_compiler
 control, device, scratch, who = sys.argv[-4:]
 forking.main(int(control), Device(device), Path(scratch), Worker, who)
 """
@@ -60,8 +65,8 @@ def known(fork_server: ForkServer) -> ForkServer:
     return fork_server
 
 
-def said_by_a_worker(fork_server: ForkServer) -> bytes:
-    channel, _ = fork_server.fork(sandbox.LIMITS, 60.0, compiling=False)
+def said_by_a_worker(fork_server: ForkServer, *, compiling: bool = False) -> bytes:
+    channel, _ = fork_server.fork(sandbox.LIMITS, 60.0, compiling=compiling)
     with channel:
         channel.settimeout(60)
         return channel.recv(100)
@@ -123,6 +128,30 @@ def test_a_bundle_gets_the_most_advanced_spare(on_cuda: WorkerPool, tmp_path: Pa
     assert said_by_a_worker(third) == b"primed"
 
 
+def test_a_candidates_worker_loads_torchs_compiler_for_compiled_capture_only(
+    on_cuda: WorkerPool, tmp_path: Path
+) -> None:
+    (tmp_path / "loaded").touch()
+    (tmp_path / "primed").touch()
+
+    def primed(*, compiling: bool) -> list[ForkServer]:
+        on_cuda.refill(Device.CUDA, checking=False, compiling=compiling)
+        spares = on_cuda.spares[Device.CUDA]
+        soon(lambda: all(known(each).primed for each in spares))
+        return spares
+
+    loaded = tmp_path / "candidate's compiler"
+    primed(compiling=False)
+    assert said_by_a_worker(on_cuda.for_bundle("direct", Device.CUDA)) == b"primed"
+    assert not loaded.exists()
+    assert said_by_a_worker(on_cuda.for_bundle("compiled", Device.CUDA), compiling=True) == b"primed"
+    assert loaded.exists(), "the job came unexpected, so it loads it itself"
+    loaded.unlink()
+    primed(compiling=True)
+    assert loaded.exists(), "the next job is taken to be like the last"
+    assert (tmp_path / "witness's compiler").exists(), "the baseline is compiled in every job"
+
+
 def test_a_spare_that_has_loaded_torch_comes_before_an_older_one(tmp_path: Path) -> None:
     pool = WorkerPool(WorkerPlace(Isolation.PROCESS, tmp_path), spares=2)
     try:
@@ -178,7 +207,9 @@ def test_closing_ends_all_processes_even_those_that_still_start(isolation: str, 
         (Device.CPU, 6, 64, "80000", 3),
         (Device.CPU, 64, 64, "80000", 4),
         (Device.CPU, 64, 2, "80000", 2),
-        (Device.CUDA, 64, 64, "80000", 8),
+        (Device.CUDA, 64, 64, "80000", 16),
+        (Device.CUDA, 16, 64, "80000", 16),
+        (Device.CUDA, 4, 64, "80000", 4),
         (Device.CUDA, 16, 8, "80000", 4),
         (Device.CUDA, 16, 64, "6500", 3),
         (Device.CUDA, 16, 64, "[N/A]", 1),

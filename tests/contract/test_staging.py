@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+import pytest
 import torch
 
 from passnet_core.judge.worker.staging import Staging
@@ -66,6 +67,35 @@ def test_results_in_memory_of_their_own_are_not_taken_for_overwritten() -> None:
     for fresh in (True, False, False, True):
         staging.give([torch.rand(4, 3), torch.rand(3)])
         assert staging.call("passes", scaling, fresh=fresh).overwrote == ()
+
+
+def test_what_was_not_finished_in_time_is_seen_of_a_candidate(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A GPU is stood for by hooks: another stream ends when the device is waited for."""
+    staging, pending, delays = Staging(Device.CPU), list[torch.Tensor](), list[bool]()
+
+    def beside(inputs: Sequence[Any]) -> torch.Tensor:
+        pending.append(torch.zeros_like(inputs[0]))
+        return pending[-1]
+
+    monkeypatch.setattr(staging, "_delay_inputs", lambda: delays.append(True))
+    monkeypatch.setattr(staging, "_seen_by_stream", lambda outputs: {0: outputs[0].clone()})
+    monkeypatch.setattr(staging, "_synchronise", lambda: pending[-1].add_(1))
+    staging.give([torch.rand(4, 3)])
+    assert staging.call("passes", beside, fresh=True).late == (0,)
+    assert delays == [True]
+    seen = staging.call("eager", beside, fresh=True, trusted=True)
+    assert (seen.late, delays) == ((), [True]), "nobody asks whether torch's own code waits for its inputs"
+
+
+def test_what_trusted_code_returned_is_not_kept() -> None:
+    staging, scaling = Staging(Device.CPU), Scaling(keeps=1)
+    staging.give([torch.rand(4, 3), torch.rand(3)])
+    seen = [staging.call("eager", scaling, fresh=False, trusted=True) for _ in range(3)]
+    assert [each.overwrote for each in seen] == [()] * 3
+    assert not staging.kept
+    assert staging.output_sizes == {4 * 3 * 4}, "free memory of this size is poisoned"
+    assert staging.call("passes", scaling, fresh=False).overwrote == ()
+    assert staging.call("passes", scaling, fresh=False).overwrote == (0,)
 
 
 def test_what_no_kernel_writes_is_the_same_nonsense_with_and_without_a_watch_and_another_in_the_next_pair() -> None:

@@ -18,12 +18,14 @@ from passnet_core.judge.numerics.input_draws import INPUT_DRAWS, draw, roles
 from passnet_core.judge.numerics.integer_ranges import stays_within, whole_ranges
 from passnet_core.judge.numerics.local_bench import LocalReferenceBench
 from passnet_core.judge.numerics.mutants import MOST_MUTANTS, mutants
+from passnet_core.judge.protocol.framing import WireMessage
 from passnet_core.judge.protocol.messages import CallableName, Preparation
 from passnet_core.judge.protocol.reference_bench import PLAIN_ROLE, BenchPlan, TellingDraws
 from passnet_core.judge.stages.remembered import Remembered
 from passnet_core.judge.stages.sizes import small_shapes
 from passnet_core.judge.worker import building
-from passnet_core.records import Capture, Contender, Device, TensorSpec
+from passnet_core.judge.worker.server import _WorkerServer
+from passnet_core.records import Capture, Contender, Device, TensorSpec, from_json, to_json
 from tests.contract.judging import subgraph
 from tests.contract.verifying import Witness, traced, verified
 
@@ -72,10 +74,14 @@ POSITIONS = source(
 )
 SORTED = source("ids, table", "a = torch.argsort(ids)", "b = table[a]", "return (b,)")
 
+HALVED = source("x", "a = torch.nn.functional.softmax(x, dim=-1)", "return (a,)")
+FAILING = source("x", "a = torch.matmul(x, x)", "return (a,)")
+
 ONE_ROW = (spec("x", 1, 64), spec("weight", 64, std=0.0, mean=1.0, original_name=WEIGHT), spec("bias", 64, std=0.0))
 IDS = (spec("ids", 1, 12, dtype="int64", low=2, high=99), spec("table", 400, 8))
 FLAGS = (spec("x", 4, 6, 8), spec("mask", 4, 6, dtype="int64", low=0, high=1))
 SCORES = (spec("scores", 4, 9, 9), spec("mask", 1, 9, 9))
+HALF_ROWS = spec("x", 8, 64, dtype="float16")
 TOKENS = (spec("ids", 3, 8, dtype="int64", low=8, high=977), spec("table", 3, 40, dtype="int64", low=0, high=0))
 
 
@@ -93,6 +99,22 @@ def chosen(code: str, specs: tuple[TensorSpec, ...]) -> TellingDraws:
     witness.prepare(CallableName.FLOAT64, replace(eager, float64=True))
     witness.prepare(CallableName.MOVED, replace(eager, moved=True))
     return LocalReferenceBench(plan, witness).telling(code, [each.shape for each in specs])
+
+
+def asked_on_cuda(code: str, specs: tuple[TensorSpec, ...], folder: Path) -> dict[str, Any]:
+    """What the witness of a GPU answers, which works in this process and has none."""
+    server = _WorkerServer(Device.CUDA, folder, None)  # type: ignore[arg-type]
+    eager = Preparation(Contender.EAGER, code, Capture.DIRECT, Device.CUDA)
+    forms = {CallableName.EAGER: eager, CallableName.FLOAT64: replace(eager, float64=True)}
+    forms[CallableName.MOVED] = replace(eager, moved=True)
+    known = roles(parse(code), specs)
+    plan = BenchPlan(specs, tuple(known.get(each.name, PLAIN_ROLE) for each in specs), 3, True, True)
+    for name, form in forms.items():
+        assert "fault" not in server.answer(WireMessage({"do": "prepare", "name": name, **to_json(form)})).fields
+    server.answer(WireMessage({"do": "bench", "step": "begin", "plan": to_json(plan)}))
+    shapes = [list(each.shape) for each in specs]
+    asked = {"do": "bench", "step": "telling", "source": code, "shapes": shapes}
+    return dict(server.answer(WireMessage(asked)).fields)
 
 
 # --- mutants ---
@@ -286,10 +308,42 @@ def test_a_pass_that_takes_integers_for_flags_is_wrong() -> None:
     assert "ranges inputs" in flags.reason
 
 
+def test_for_a_gpu_the_choice_is_made_on_the_cpu_and_is_the_same(tmp_path: Path) -> None:
+    for code, specs in ((LAYER_NORM, ONE_ROW), (EMBEDDING, IDS), (HALVED, (HALF_ROWS,))):
+        threads = torch.get_num_threads()
+        answer = asked_on_cuda(code, specs, tmp_path)
+        assert from_json(TellingDraws, answer["telling"]) == chosen(code, specs)
+        assert torch.get_num_threads() == threads
+
+
+@pytest.mark.parametrize(
+    ("code", "specs", "device"),
+    [
+        (LIMITED, (spec("x", 4, 8),), Device.CPU),
+        (LIMITED, (spec("x", 1024, 65),), Device.CUDA),
+        (FAILING, (spec("x", 4, 8),), Device.CUDA),
+    ],
+    ids=["small", "large", "eager fails on the CPU"],
+)
+def test_what_the_cpu_cannot_choose_is_chosen_on_the_gpu(
+    code: str, specs: tuple[TensorSpec, ...], device: Device, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def telling(bench: LocalReferenceBench, source: str, shapes: object) -> TellingDraws:
+        return TellingDraws((bench.device.value, source), 0)
+
+    monkeypatch.setattr(LocalReferenceBench, "telling", telling)
+    assert asked_on_cuda(code, specs, tmp_path)["telling"]["draws"][0] == device.value
+
+
+def test_for_the_cpu_the_subgraph_is_placed_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    code = source("x", "a = torch.zeros(8, device=torch.device('cuda', index=0))", "b = x + a", "return (b,)")
+    answer = asked_on_cuda(code, (spec("x", 4, 8),), tmp_path)
+    assert from_json(TellingDraws, answer["telling"]).told
+
+
 # --- slips that only such inputs show ---
 
 A_WEIGHT = spec("w", 12, 64, std=0.1, original_name=WEIGHT)
-HALF_ROWS = spec("x", 8, 64, dtype="float16")
 IDENTIFIERS = tuple(spec(name, 8, 33, dtype="int64", low=0, high=60) for name in ("i", "j"))
 ANGLES = (spec("p", 1, 33, dtype="int64", low=0, high=32), spec("f", 16, mean=0.3, std=0.3))
 ROWS, OTHERS = spec("x", 8, 64), spec("y", 8, 64)

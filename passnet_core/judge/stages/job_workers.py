@@ -53,7 +53,9 @@ class JobWorkers:
 
     def refill(self) -> None:
         """Start the processes that a job like this one needs, without waiting for them."""
-        self.pool.refill(self.device, checking=self.job.spec.stage is Stage.CHECK)
+        spec = self.job.spec
+        checking, compiling = spec.stage is Stage.CHECK, spec.capture is Capture.COMPILED
+        self.pool.refill(self.device, checking=checking, compiling=compiling)
 
     def tidy(self) -> None:
         """Have the workers that stay forget the job, and start what a next one needs. Call it when nobody waits for the

@@ -184,13 +184,14 @@ class ForkServer:
         self.primed = False
         return channel, log
 
-    def prime(self, lock: Path) -> None:
+    def prime(self, lock: Path, *, compiling: bool) -> None:
         """Primes the next worker on CUDA, where creating a context takes seconds, unless one is primed already. It
-        begins once torch is loaded and nobody measures. lock: the device's lock file."""
+        begins once torch is loaded and nobody measures. lock: the device's lock file. compiling: load torch's compiler
+        as well, which a job can do without or have loaded when it comes."""
         if self.device is Device.CPU or self.primed:
             return
         with contextlib.suppress(OSError), lock.open("a") as file:
-            request = json.dumps({"prime": True}).encode()
+            request = json.dumps({"prime": {"compiling": compiling}}).encode()
             socket.send_fds(self.control, [request], [file.fileno()], socket.MSG_NOSIGNAL)
 
     def rest(self) -> None:

@@ -2,7 +2,7 @@
 
 It serves one bundle only, because workers share its namespaces and could harm it; only a checker serves many. Requests
 on its control channel: {"fork": …} with two descriptors (the worker's channel and log), {"end": true}, and
-{"prime": true} with the device's lock file. Messages it sends: {"ready": true}, {"primed": true}, {"started": pid}, and
+{"prime": …} with the device's lock file. Messages it sends: {"ready": true}, {"primed": true}, {"started": pid}, and
 {"ended": code, "why": text, "killed": bool, "spent": bool}, where killed says that the fork server itself killed the
 worker, and spent that it can serve no other.
 
@@ -47,7 +47,7 @@ class Worker(Protocol):
 
     def rehearse(self, device: Device, who: str) -> None: ...
 
-    def load_compilers(self, device: Device, *, trusted: bool) -> None: ...
+    def load_compilers(self, device: Device, *, trusted: bool, capturing: bool) -> None: ...
 
     def prime(self, device: Device, *, trusted: bool) -> None: ...
 
@@ -97,13 +97,12 @@ class _Standby:
         except OSError:
             return False
 
-    def take(self, cpu_s: float, limits: dict[str, Any], channel: int, log: int) -> bool:
-        """Hands it a job. False: it had already ended."""
+    def take(self, job: dict[str, Any], channel: int, log: int) -> bool:
+        """Hands it a job, as the fork server was asked for it. False: it had already ended."""
         try:
             if os.waitpid(self.pid, os.WNOHANG)[0]:
                 return False
-            asked = json.dumps({"cpu_s": cpu_s, "limits": limits}).encode()
-            socket.send_fds(self.channel, [asked], [channel, log])
+            socket.send_fds(self.channel, [json.dumps(job).encode()], [channel, log])
         except OSError:
             self.channel.close()
             return False
@@ -122,9 +121,9 @@ class _ForkServerLoop:
         """The standby that became the current worker. Its channel stays open: unread data in it would be lost."""
         self.trusted = who == "witness"
         self.shared = who == "checker"
-        # whether to load torch's compiler before forking: the reference worker compiles the baseline, and a worker that
-        # is primed ahead of its job may be asked for compiled capture
-        self.compiling = device is Device.CUDA and not self.shared
+        # whether to load torch's compiler before forking: the reference worker compiles the baseline; of the others,
+        # those that are primed or asked for compiled capture
+        self.compiling = device is Device.CUDA and self.trusted
         self.why = ""
         self.limits = sandbox.LIMITS
         self.woken, self.waker = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
@@ -162,7 +161,7 @@ class _ForkServerLoop:
             self._end(self.why)
         elif "prime" in request:
             if self.standby is None and self.pid is None:
-                self._stand_by(*descriptors)
+                self._stand_by(*descriptors, compiling=request["prime"]["compiling"])
             for each in descriptors:
                 os.close(each)
         return True
@@ -171,7 +170,7 @@ class _ForkServerLoop:
         self.limits = sandbox.Limits(**asked["limits"])
         self.why = ""
         standby, self.standby = self.standby, None
-        if standby is not None and standby.take(asked["cpu_s"], asked["limits"], channel, log):
+        if standby is not None and standby.take(asked, channel, log):
             self.pid, self.taken = standby.pid, standby
         else:
             self.compiling |= asked["compiling"]
@@ -195,10 +194,13 @@ class _ForkServerLoop:
             become()
         return pid
 
-    def _stand_by(self, lock: int) -> None:
-        """Forks the next worker ahead. On the CPU there is nothing to prime. lock: the device's lock file."""
+    def _stand_by(self, lock: int, *, compiling: bool) -> None:
+        """Forks the next worker ahead. On the CPU there is nothing to prime. lock: the device's lock file. compiling:
+        it will probably need torch's compiler."""
         if self.device is Device.CPU:
             return
+        self.compiling |= compiling
+        self.import_compiler()
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 
         def become() -> None:
@@ -213,7 +215,7 @@ class _ForkServerLoop:
         """Never returns."""
         try:
             self._leave_fork_server()
-            self.worker.load_compilers(self.device, trusted=self.trusted)
+            self.worker.load_compilers(self.device, trusted=self.trusted, capturing=self.compiling)
             if _shared_before(lock, told):
                 # whoever holds the lock must not hang
                 signal.alarm(PRIMING_LIMIT_S)
@@ -226,6 +228,8 @@ class _ForkServerLoop:
                 os._exit(0)
             asked = json.loads(data)
             self.limits = sandbox.Limits(**asked["limits"])
+            self.compiling |= asked["compiling"]
+            self.import_compiler()
             told.close()
         except BaseException:  # a fork must never continue as a second fork server; take() will find it dead
             traceback.print_exc()

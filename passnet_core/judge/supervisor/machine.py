@@ -31,8 +31,9 @@ NOT_JUDGING = (
 
 
 GIB = 1 << 30
-MOST_SPARES = {Device.CPU: 4, Device.CUDA: 8}
-"""More warm spares than this would help nobody: jobs take as long as several of them to start."""
+MOST_SPARES = {Device.CPU: 4, Device.CUDA: 16}
+"""More warm spares than this would help nobody: jobs take as long as several of them to start. Judges share them: on
+CUDA two are left for each of eight."""
 
 
 @cache
@@ -132,14 +133,14 @@ def description_as_json(isolation: str) -> str:
 
 
 def room_for_spares(device: Device) -> int:
-    """How many warm spares this machine has room for, at least one: two cores each, 1 GiB on the CPU, and on CUDA 2 GiB
-    of both memories."""
+    """How many warm spares this machine has room for, at least one: two cores and 1 GiB each on the CPU; on CUDA, where
+    judges wait for the device as well, one core and 2 GiB of both memories."""
     memory_bytes, cores = sandbox.memory_bytes()[0], len(os.sched_getaffinity(0))
     if device is Device.CPU:
         return max(1, min(cores // 2, memory_bytes // GIB, MOST_SPARES[device]))
     gpu = _gpu()
     free_bytes = gpu.free_bytes if gpu else 0
-    return max(1, min(cores // 2, min(memory_bytes, free_bytes) // (2 * GIB), MOST_SPARES[device]))
+    return max(1, min(cores, min(memory_bytes, free_bytes) // (2 * GIB), MOST_SPARES[device]))
 
 
 class _Gpu(NamedTuple):

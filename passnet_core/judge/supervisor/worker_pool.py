@@ -75,8 +75,9 @@ class WorkerPool:
                 del kept[fork_server.device]
         fork_server.stop()
 
-    def refill(self, device: Device, *, checking: bool) -> None:
+    def refill(self, device: Device, *, checking: bool, compiling: bool = False) -> None:
         """Starts the processes that the next job will need, without waiting for them. checking: it is a CHECK.
+        compiling: it has compiled capture.
 
         Workers are primed as soon as their fork servers have loaded torch and nobody measures on the device."""
         if checking:
@@ -84,7 +85,7 @@ class WorkerPool:
             return
         needed = [*self._filled(device), self._living(self.witnesses, device, "witness"), *self.serving.values()]
         for fork_server in needed:
-            fork_server.prime(self.lock)
+            fork_server.prime(self.lock, compiling=compiling)
 
     @contextlib.contextmanager
     def spares_at_rest(self) -> Iterator[None]:

@@ -1,26 +1,37 @@
 """The witness's side of a reference bench."""
 
+import math
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 import torch
 
 from passnet_core.errors import BadInput
+from passnet_core.graphs.placement import placed
+from passnet_core.graphs.source import emit, parse
 from passnet_core.judge.numerics.local_bench import LocalReferenceBench
 from passnet_core.judge.protocol import encoding, framing
 from passnet_core.judge.protocol.clients import Computing
 from passnet_core.judge.protocol.messages import CandidateFault, Returned
-from passnet_core.judge.protocol.reference_bench import BenchPlan, ReferenceBench
+from passnet_core.judge.protocol.reference_bench import BenchPlan, TellingDraws
 from passnet_core.records import Device, from_json, to_json
+
+MOST_ON_CPU = 1 << 16
+"""Up to so many elements of inputs, input draws are chosen on the CPU. A choice is tens of thousands of operations. A
+GPU takes as long for small ones as launching them does, and several times as long if judges take turns on it."""
 
 
 class ReferenceBenchServer:
-    """Answers the requests of a RemoteReferenceBench with a bench in this process."""
+    """Answers the requests of a RemoteReferenceBench with a bench in this process.
 
-    def __init__(self, witness: Computing, device: Device) -> None:
+    on_cpu: opens a witness on the CPU that has prepared the same, from eager's source as it is placed there."""
+
+    def __init__(self, witness: Computing, device: Device, on_cpu: Callable[[str], Computing]) -> None:
         self.witness = witness
         self.device = device
-        self.bench: ReferenceBench | None = None
+        self.on_cpu = on_cpu
+        self.bench: LocalReferenceBench | None = None
 
     def answer(self, request: framing.WireMessage) -> framing.WireMessage:
         """Answer one request. Raises CandidateFault if the witness cannot compute, torch's error if memory runs out."""
@@ -48,7 +59,7 @@ class ReferenceBenchServer:
             return framing.WireMessage({"bug": traceback.format_exc()[-8000:]})
 
     @property
-    def _opened(self) -> ReferenceBench:
+    def _opened(self) -> LocalReferenceBench:
         assert self.bench is not None
         return self.bench
 
@@ -68,8 +79,24 @@ class ReferenceBenchServer:
         return framing.WireMessage({"right": self._opened.right(actual)})
 
     def _telling(self, request: framing.WireMessage) -> framing.WireMessage:
-        found = self._opened.telling(request.fields["source"], request.fields["shapes"])
+        source, shapes = request.fields["source"], request.fields["shapes"]
+        found = self._told_on_cpu(source, shapes) or self._opened.telling(source, shapes)
         return framing.WireMessage({"telling": to_json(found)})
+
+    def _told_on_cpu(self, source: str, shapes: Sequence[Sequence[int]]) -> TellingDraws | None:
+        """The choice of input draws, made on the CPU for another device. None: these are too many elements, or eager
+        does not run there."""
+        if self.device is Device.CPU or sum(map(math.prod, shapes)) > MOST_ON_CPU:
+            return None
+        here = emit(placed(parse(source), Device.CPU.value))
+        with _one_thread():
+            try:
+                bench = LocalReferenceBench(self._opened.plan, self.on_cpu(here))
+                bench.draw("typical", shapes)
+                bench.refer(exact=True)
+            except (CandidateFault, BadInput):
+                return None
+            return bench.telling(here, shapes)
 
     def _judge(self, request: framing.WireMessage) -> framing.WireMessage:
         packed = request.fields["actual"]
@@ -78,3 +105,14 @@ class ReferenceBenchServer:
             tensors = [each.to(self.device.value) for each in request.tensors]
             actual = encoding.unpacked(packed, tensors)
         return framing.WireMessage({"judged": to_json(self._opened.judge(actual, fresh=request.fields["fresh"]))})
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Compute with one thread meanwhile: in other numbers of threads, sums round otherwise."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

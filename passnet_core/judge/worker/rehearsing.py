@@ -1,5 +1,6 @@
 """What a candidate worker on CUDA does before its bundle arrives, so that the bundle's first call finds the compilers
-loaded: it captures a module with Dynamo, and compiles and launches a kernel. No candidate code runs."""
+loaded: it compiles and launches a kernel, and captures a module with Dynamo if bundles are captured by it. No candidate
+code runs."""
 
 from unittest import mock
 
@@ -32,16 +33,21 @@ def _rectified(source, target, length, BLOCK: tl.constexpr):  # type: ignore[no-
     tl.store(target + at, tl.maximum(tl.load(source + at, inside), 0.0), inside)
 
 
-def load_compilers() -> None:
-    """Have Dynamo and Triton compile, without a context on the GPU."""
+def load_compilers(*, capturing: bool) -> None:
+    """Have Triton compile, without a context on the GPU, and Dynamo as well if it is to capture."""
+    if capturing:
+        _capture()
+    signature = {"source": "*fp32", "target": "*fp32", "length": "i32", "BLOCK": "constexpr"}
+    source = ASTSource(_rectified, signature, {"BLOCK": LENGTH})
+    triton.compile(source, target=GPUTarget("cuda", CAPABILITY, WARP))
+
+
+def _capture() -> None:
     module = Preparation(Contender.PASSES, SOURCE, Capture.COMPILED, Device.CPU)
     # Dynamo keeps the state of the GPU's random numbers if there is one, and would create a context for that
     with mock.patch.object(torch.cuda, "is_available", return_value=False), torch.no_grad():
         building.prepared(module, (), {})([torch.ones(LENGTH)])
     torch._dynamo.reset()
-    signature = {"source": "*fp32", "target": "*fp32", "length": "i32", "BLOCK": "constexpr"}
-    source = ASTSource(_rectified, signature, {"BLOCK": LENGTH})
-    triton.compile(source, target=GPUTarget("cuda", CAPABILITY, WARP))
 
 
 def rehearse() -> None:

@@ -26,7 +26,8 @@ from passnet_core.graphs.ir import graph_from_json, graph_to_json
 from passnet_core.graphs.rewriting import TracedPass
 from passnet_core.judge.numerics import output_digest, timed_inputs
 from passnet_core.judge.protocol import encoding, framing, timed_calls
-from passnet_core.judge.protocol.messages import CandidateFault, Preparation, Returned
+from passnet_core.judge.protocol.clients import Computing
+from passnet_core.judge.protocol.messages import CallableName, CandidateFault, Preparation, Returned
 from passnet_core.judge.worker import building, error_places, interpreter, passnet_timing, timing, timing_loop
 from passnet_core.judge.worker.needs_gpu import need_of, root_of
 from passnet_core.judge.worker.staging import LARGE_BYTES, Staging
@@ -70,15 +71,15 @@ def serve(channel: socket.socket, device: Device, scratch: Path) -> None:
             return
 
 
-def load_compilers(device: Device, *, trusted: bool) -> None:
+def load_compilers(device: Device, *, trusted: bool, capturing: bool) -> None:
     """Load in a new worker on CUDA, before its first job and without the device, what its first compiled call needs. A
-    witness's compiler is loaded as it is primed."""
+    witness's compiler is loaded as it is primed. capturing: the first call may be captured by Dynamo."""
     if device is Device.CUDA and not trusted:
         from triton.runtime import driver
 
         from passnet_core.judge.worker import rehearsing  # loads Triton, which a witness does not need
 
-        rehearsing.load_compilers()
+        rehearsing.load_compilers(capturing=capturing)
         # Triton compiles a module of its own for each new cache
         assert driver.active.utils
 
@@ -271,8 +272,23 @@ class _WorkerServer:
         if self.bench is None:
             from passnet_core.judge.worker.bench_server import ReferenceBenchServer  # a candidate does not need it
 
-            self.bench = ReferenceBenchServer(_OwnClient(self), self.device)
+            self.bench = ReferenceBenchServer(_OwnClient(self), self.device, self._on_cpu)
         return self.bench.answer(request)
+
+    def _on_cpu(self, source: str) -> Computing:
+        """A witness on the CPU in this process, with the forms of eager that are prepared here. source: placed there.
+        Raises BadInput for source that must not be executed."""
+        client = _OwnClient(_WorkerServer(Device.CPU, self.scratch, self.channel))
+        eager = Preparation(Contender.EAGER, source, Capture.DIRECT, Device.CPU)
+        forms = {
+            CallableName.EAGER: eager,
+            CallableName.FLOAT64: replace(eager, float64=True),
+            CallableName.MOVED: replace(eager, moved=True),
+        }
+        for name, form in forms.items():
+            if name in self.calls:
+                client.prepare(name, form)
+        return client
 
     def take(self, inputs: Sequence[Any]) -> None:
         """Use these inputs, which are on the device, in the next calls."""
@@ -327,10 +343,10 @@ class _WorkerServer:
         functions = {key: refusing(function, self.device) for key, function in self.replacements.items()}
         return self.calls[name].replaced(functions)
 
-    def called(self, name: str, *, fresh: bool) -> Returned:
-        """Make one call. What it returned is not copied, so the next call may overwrite it."""
+    def called(self, name: str, *, fresh: bool, trusted: bool = False) -> Returned:
+        """Make one call. What it returned is not copied, so the next call may overwrite it. trusted: as in Staging."""
         call = self.calls[name]
-        seen = self.staging.call(name, call, fresh=fresh)
+        seen = self.staging.call(name, call, fresh=fresh, trusted=trusted)
         matches = getattr(call, "matches", None)
         return Returned(
             outputs=tuple(map(encoding.produced, output_digest.listed(seen.returned), seen.shares)),
@@ -654,7 +670,7 @@ class _OwnClient:
 
     def run(self, name: str, *, fresh: bool = True) -> Returned:
         try:
-            return encoding.copied(self.worker.called(name, fresh=fresh))
+            return encoding.copied(self.worker.called(name, fresh=fresh, trusted=True))
         except BaseException as error:
             raise self.worker.fault(error) from error
 

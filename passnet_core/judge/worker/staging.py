@@ -117,31 +117,43 @@ class Staging:
             for index in weights
         )
 
-    def call(self, name: str, function: Callable[[list[Any]], Any], *, fresh: bool, packed: bool = False) -> Observed:
+    def call(
+        self,
+        name: str,
+        function: Callable[[list[Any]], Any],
+        *,
+        fresh: bool,
+        packed: bool = False,
+        trusted: bool = False,
+    ) -> Observed:
         """Make one call. fresh: relocate the inputs; otherwise reuse the previous call's tensors if they fit. packed:
-        the bundle's weights have been prepared already."""
+        the bundle's weights have been prepared already. trusted: it is torch's own code, of which nobody asks what it
+        overwrote or left unfinished: its inputs do not come late, and its outputs are not kept."""
         if packed:
             self._place(fresh)
         else:
             self.pack(function, fresh=fresh)
         self._poison()
-        self._delay_inputs()
+        if not trusted:
+            self._delay_inputs()
         self.calls += 1
         with torch.no_grad(), _malloc_poisoned(self.device, self.calls if self.turn is None else self.turn):
             start = _now()
             returned = function(list(self.buffers))
             outputs = returned if isinstance(returned, tuple | list) else (returned,)
-            seen = self._seen_by_stream(outputs)
+            seen = {} if trusted else self._seen_by_stream(outputs)
             self._synchronise()
             seconds = _now() - start
         late = tuple(index for index, before in seen.items() if not same_bits(outputs[index], before))
-        earlier = [each for call in self.kept.get(name, ()) for each in call]
+        earlier = [] if trusted else [each for call in self.kept.get(name, ()) for each in call]
         overwrote = {index for index, output, before in earlier if not _equal(bits(output), before)}
         overwrote |= {
             index for index, output, _ in earlier if any(_is_plain(o) and overlap(o, output) for o in outputs)
         }
         observed = Observed(returned, seconds, self._shares(outputs), self._changed(), tuple(sorted(overwrote)), late)
-        self._keep(name, outputs, observed.shares)
+        own = self._own(outputs, observed.shares)
+        if not trusted:
+            self._keep(name, own)
         return observed
 
     @contextlib.contextmanager
@@ -251,16 +263,20 @@ class Staging:
             others.append((f"output {index}", output))
         return tuple(found)
 
-    def _keep(self, name: str, outputs: Sequence[Any], shares: Sequence[Sequence[str]]) -> None:
-        """Keep the outputs that are not views of inputs, to see whether a later call overwrites them. Of some outputs
-        only a view is kept, as in a model that goes on with a view. If there are too many, those of a random call are
-        dropped, so that no call is known to be forgotten."""
+    def _own(self, outputs: Sequence[Any], shares: Sequence[Sequence[str]]) -> list[tuple[int, torch.Tensor]]:
+        """The outputs that are not views of inputs, by index. Their sizes are those to poison before the next call."""
         own = [
             (index, output)
             for index, output in enumerate(outputs)
             if _is_plain(output) and not any(each.startswith("input") for each in shares[index])
         ]
         self.output_sizes |= {output.nbytes for _, output in own}
+        return own
+
+    def _keep(self, name: str, own: Sequence[tuple[int, torch.Tensor]]) -> None:
+        """Keep outputs, to see whether a later call overwrites them. Of some only a view is kept, as in a model that
+        goes on with a view. If there are too many, those of a random call are dropped, so that no call is known to be
+        forgotten."""
         calls = self.kept.setdefault(name, [])
         if _bytes(output for _, output in own) <= LARGE_BYTES:
             calls.append([(index, self._one_or_view(output), bits(output).clone()) for index, output in own])

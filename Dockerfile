@@ -15,8 +15,10 @@ RUN python3 -m venv .venv
 COPY constraints.txt ./
 # the largest packages first: Docker caches this layer when only the app changes
 RUN .venv/bin/python -m pip install --constraint constraints.txt torch triton
+# for a Ray cluster (docs/cluster.md): --build-arg EXTRAS=app,judge,llm,ray
+ARG EXTRAS=app,judge,llm
 RUN --mount=type=bind,target=/source,readwrite \
-    .venv/bin/python -m pip install --constraint constraints.txt "/source[app,judge,llm]"
+    .venv/bin/python -m pip install --constraint constraints.txt "/source[${EXTRAS}]"
 
 # the recorded results in a store, so that the first start has them at once
 RUN .venv/bin/passnet prepare

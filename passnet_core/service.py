@@ -17,12 +17,14 @@ from passnet_core.corpus.solved import read_solved
 from passnet_core.corpus.surveying import TaskMatches, surveyed
 from passnet_core.errors import BadInput, PlaygroundError, StoreRefusal, UnknownItem
 from passnet_core.execution.backends.base import Backend, Capacity, DeviceInfo
+from passnet_core.execution.backends.choosing import chosen_backend
+from passnet_core.execution.backends.cluster.backend import RayBackend
 from passnet_core.execution.backends.local import LocalBackend
 from passnet_core.execution.inspections import Inspections
 from passnet_core.execution.jobs import jobs_of, new_run, now
 from passnet_core.execution.live_checks import LiveChecks
 from passnet_core.execution.runs_in_progress import Progress, RunsInProgress
-from passnet_core.execution.scheduler import NOBODY, Scheduler
+from passnet_core.execution.scheduler import NOBODY, Meter, Scheduler
 from passnet_core.lessons.certifying import certificate_of
 from passnet_core.lessons.course import Course
 from passnet_core.lessons.lesson import TASK, Lesson
@@ -49,6 +51,7 @@ from passnet_core.records import (
     to_json,
 )
 from passnet_core.settings import Settings
+from passnet_core.solvers.attempts import Judge, JudgeBench
 from passnet_core.solvers.conversations import Conversations
 from passnet_core.solvers.trajectories import read_trajectory
 from passnet_core.store import exchange
@@ -109,22 +112,25 @@ class ReferenceBundle:
     bundle: Bundle
 
 
-def open_service(settings: Settings, *, keep_warm: bool = False, backend: Backend | None = None) -> "Service":
-    """Open the service on the settings' store and data. Without a backend, jobs run on this machine.
+def open_service(
+    settings: Settings, *, keep_warm: bool = False, backend: Backend | None = None, meter: Meter | None = None
+) -> "Service":
+    """Open the service on the settings' store and data. Without a backend, jobs run where the settings say.
 
-    keep_warm: start judge processes before the first job needs them. Raises StoreError, BadInput."""
+    keep_warm: start judge processes before the first job needs them. meter: counts what is judged for whom, and limits
+    it. Raises StoreError, BadInput, InfrastructureError."""
     from passnet_core.store.opening import open_store
 
-    here = LocalBackend(settings.python, settings.isolation, settings.home, keep_warm=keep_warm, spares=settings.spares)
+    chosen = chosen_backend(settings, keep_warm=keep_warm)
     place_prepared(settings.home, settings.data)
     store = open_store(settings.home)
     with contextlib.ExitStack() as undoing:
         undoing.callback(store.close)
-        service = Service(settings, store, backend or here)
+        service = Service(settings, store, backend or chosen, meter)
         undoing.pop_all()
     atexit.register(service.close)
     if keep_warm and backend is None:
-        threading.Thread(target=_warm_up, args=(service, here), name="passnet-warm", daemon=True).start()
+        threading.Thread(target=_warm_up, args=(service, chosen), name="passnet-warm", daemon=True).start()
     return service
 
 
@@ -148,7 +154,7 @@ def prepare(settings: Settings) -> Path:
             ) from error
 
 
-def _warm_up(service: "Service", backend: LocalBackend) -> None:
+def _warm_up(service: "Service", backend: LocalBackend | RayBackend) -> None:
     # describing this machine takes a moment; have the answer ready
     backend.capacity()
     # loading torch several times would take the cores from whoever waits for the first page
@@ -161,12 +167,12 @@ def _warm_up(service: "Service", backend: LocalBackend) -> None:
 class Service:
     """Everything that pages and commands can do. Safe to share between threads; call close() at the end."""
 
-    def __init__(self, settings: Settings, store: "Store", backend: Backend) -> None:
+    def __init__(self, settings: Settings, store: "Store", backend: Backend, meter: Meter | None = None) -> None:
         self.settings = settings
         self.course = course_of(settings)
         self.corpus = self.course.corpus
         self._store = store
-        self._scheduler = Scheduler(backend)
+        self._scheduler = Scheduler(backend, meter=meter)
         self._runs = RunsInProgress(self._scheduler, store.append, self._known)
         self._inspections = Inspections(self._scheduler)
         self._live = LiveChecks(self._scheduler)
@@ -214,6 +220,14 @@ class Service:
     def capacity(self) -> Capacity:
         """How much is judged at once, and kept warm for it."""
         return self._scheduler.capacity()
+
+    def load(self) -> int:
+        """The number of jobs and questions that wait or are under way in this process."""
+        return self._scheduler.load()
+
+    def load_of(self, owner: str) -> int:
+        """The number of jobs and questions of this owner that wait or are under way in this process."""
+        return self._scheduler.load_of(owner)
 
     def reference_bundles(self) -> tuple[ReferenceBundle, ...]:
         return self._references
@@ -302,6 +316,10 @@ class Service:
         if here.failure is not None:
             raise here.failure
         return here.progress(None).outcomes
+
+    def bench(self, task: Task, spec: EvalSpec, judge: Judge) -> JudgeBench:
+        """A bench for somebody who works on a task with tools. judge: has its bundles judged."""
+        return JudgeBench(task, spec, judge, self._inspections, self.device())
 
     def judge_apart(self, job: Job, cancelled: threading.Event) -> Outcome:
         """Judge a job that belongs to no run, and keep nothing of it."""
@@ -394,8 +412,14 @@ class Service:
             self.wait_until_imported()
             run = self._store.run(run_id)
         if run is None:
-            raise UnknownItem(f"There is no run {run_id!r} here. List the runs with: python -m passnet_core runs list")
+            raise self.no_run(run_id)
         return run
+
+    def no_run(self, run_id: str) -> UnknownItem:
+        """What is said of a run that is not here."""
+        return UnknownItem(
+            f"There is no run {outside.quoted(run_id)} here. List the runs with: python -m passnet_core runs list"
+        )
 
     def runs(
         self,
@@ -407,12 +431,13 @@ class Service:
         visitor: str | None = None,
         verdicts: Sequence[Verdict] = (),
         starred_by: str | None = None,
+        viewer: str | None = None,
     ) -> tuple[RunSummary, ...]:
         """The newest runs first. The arguments are those of RunQuery. A visitor's own runs do not wait until recorded
         runs are imported."""
         if visitor is None:
             self.wait_until_imported()
-        return self._store.runs(RunQuery(limit, task_id, solver, checks, visitor, tuple(verdicts), starred_by))
+        return self._store.runs(RunQuery(limit, task_id, solver, checks, visitor, tuple(verdicts), starred_by, viewer))
 
     def visitor_of(self, run_id: str) -> str:
         """Who asked for a run; "" for commands, and for what was recorded or imported. Raises UnknownItem."""
@@ -438,6 +463,10 @@ class Service:
             raise UnknownItem(f"There is no bundle {digest!r} here. Open it from a run that lists it.")
         return bundle
 
+    def sees_bundle(self, digest: str, viewer: str) -> bool:
+        """Whether there is a run with this bundle that is this visitor's, or nobody's."""
+        return self._store.sees_bundle(digest, viewer)
+
     def add_bundle(self, bundle: Bundle) -> None:
         """Store a bundle that need not have been judged, so that bundle() finds it."""
         self._store.add_bundle(bundle)
@@ -447,11 +476,11 @@ class Service:
         self.wait_until_imported()
         return self._store.revision()
 
-    def score_rows(self, task_id: str | None = None) -> tuple[ScoreRow, ...]:
+    def score_rows(self, task_id: str | None = None, viewer: str | None = None) -> tuple[ScoreRow, ...]:
         """The newest sample per solver, subgraph and conditions, from which scores are computed; an aborted outcome
-        where there is no sample."""
+        where there is no sample. viewer: as in RunQuery."""
         self.wait_until_imported()
-        return self._store.score_rows(task_id)
+        return self._store.score_rows(task_id, viewer)
 
     def samples(self, run_id: str | None = None) -> "SampleTable":
         """The scored outcomes of one run, or of all, as input for scoring.scores. Raises UnknownItem, EmptyScore."""
@@ -461,15 +490,18 @@ class Service:
             self.run(run_id)
         return table_of(self._store.samples(run_id))
 
-    def boards(self, task_id: str | None = None, *, aborts_fail: bool = False) -> "tuple[Board, ...]":
+    def boards(
+        self, task_id: str | None = None, *, aborts_fail: bool = False, viewer: str | None = None
+    ) -> "tuple[Board, ...]":
         """The leaderboards of one task or of all. Only comparable results are ranked together.
 
-        aborts_fail: count what PassNet's protocol aborted as a runtime failure, instead of leaving it out."""
+        aborts_fail: count what PassNet's protocol aborted as a runtime failure, instead of leaving it out. viewer: as
+        in RunQuery."""
         from passnet_core.leaderboard.boards import boards
 
         names = {each.bundle.digest: each.title for each in self._references}
         totals = {each.id: each.subgraphs for each in self.corpus.tasks()}
-        return boards(self.score_rows(task_id), names=names, totals=totals, aborts_fail=aborts_fail)
+        return boards(self.score_rows(task_id, viewer), names=names, totals=totals, aborts_fail=aborts_fail)
 
     def baseline_rows(self) -> tuple[BaselineRow, ...]:
         """TorchInductor's measured results against eager, for every device and capture."""

@@ -45,6 +45,15 @@ class IsolationChoice(StrEnum):
     PROCESS = "process"
 
 
+class BackendChoice(StrEnum):
+    """The values of PASSNET_BACKEND: where jobs are judged."""
+
+    LOCAL = "local"
+    """On this machine."""
+    RAY = "ray"
+    """On the nodes of a Ray cluster."""
+
+
 @dataclass(frozen=True)
 class ModelSettings:
     """The server of the language models. base_url: up to and with /v1; empty for OpenAI's own. key: never shown.
@@ -66,7 +75,8 @@ class Settings:
 
     spares: warm spares of each judge, None: by the machine. own_models: whether visitors may have code of their own
     run to make a model; None: if only this machine can reach the app. judge_tokens: of those who may call the judge's
-    service, by their names; never shown."""
+    service, by their names; never shown. backend: where jobs are judged. ray_accelerator: the name of the GPUs of the
+    cluster that judge; empty: those with most judges."""
 
     home: Path
     data: Path
@@ -76,6 +86,8 @@ class Settings:
     models: ModelSettings = ModelSettings()
     own_models: bool | None = None
     judge_tokens: Mapping[str, str] = field(default_factory=dict, repr=False)
+    backend: BackendChoice = BackendChoice.LOCAL
+    ray_accelerator: str = ""
 
     @property
     def rules_file(self) -> Path:
@@ -110,6 +122,8 @@ def read_settings(environ: Mapping[str, str] | None = None) -> Settings:
         ),
         own_models=_yes_or_no(values, "PASSNET_OWN_MODELS"),
         judge_tokens=_tokens(values.get("PASSNET_JUDGE_TOKENS", "")),
+        backend=_backend(values),
+        ray_accelerator=values.get("PASSNET_RAY_ACCELERATOR", "").strip(),
     )
 
 
@@ -202,3 +216,12 @@ def _isolation(values: Mapping[str, str]) -> IsolationChoice:
     except ValueError:
         known = ", ".join(each.value for each in IsolationChoice)
         raise BadInput(f"PASSNET_ISOLATION is {quoted(text)}. Set it to one of {known}.") from None
+
+
+def _backend(values: Mapping[str, str]) -> BackendChoice:
+    text = values.get("PASSNET_BACKEND") or BackendChoice.LOCAL.value
+    try:
+        return BackendChoice(text)
+    except ValueError:
+        known = ", ".join(each.value for each in BackendChoice)
+        raise BadInput(f"PASSNET_BACKEND is {quoted(text)}. Set it to one of {known}.") from None

@@ -27,7 +27,7 @@ from passnet_core.corpus.core import core as core_of
 from passnet_core.corpus.solved import read_solved
 from passnet_core.errors import BadInput, InfrastructureError, PlaygroundError
 from passnet_core.execution.backends.base import DeviceInfo
-from passnet_core.execution.backends.local import LocalBackend
+from passnet_core.execution.backends.choosing import chosen_backend
 from passnet_core.execution.jobs import jobs_of, new_run
 from passnet_core.execution.scheduler import Scheduler
 from passnet_core.judge.stages.verdict import FAULTS
@@ -394,14 +394,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 0
         if not parts:
             raise BadInput("There is nothing to measure. Check --only, and that the data folder has tasks.")
-        here = LocalBackend(
-            settings.python,
-            settings.isolation,
-            settings.home,
-            judges=options.judges,
-            checkers=0,
-            spares=settings.spares,
-        )
+        here = chosen_backend(settings, judges=options.judges, checkers=0)
         with contextlib.closing(Scheduler(here)) as scheduler:
             count = record_together(
                 parts,

@@ -10,8 +10,8 @@ from typing import IO, Any
 
 from passnet_core import outside
 from passnet_core.execution.backends.base import Backend
-from passnet_core.execution.backends.local import LocalBackend
-from passnet_core.execution.scheduler import Scheduler
+from passnet_core.execution.backends.choosing import chosen_backend
+from passnet_core.execution.scheduler import Meter, Scheduler
 from passnet_core.service import Service, open_service
 from passnet_core.settings import Settings
 
@@ -63,8 +63,8 @@ class Console:
             self.say("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip())
 
     @contextlib.contextmanager
-    def service(self) -> Iterator[Service]:
-        service = open_service(self.settings, backend=self.backend)
+    def service(self, meter: Meter | None = None) -> Iterator[Service]:
+        service = open_service(self.settings, backend=self.backend, meter=meter)
         try:
             yield service
         finally:
@@ -73,10 +73,7 @@ class Console:
     @contextlib.contextmanager
     def scheduler(self, judges: int = 1) -> Iterator[Scheduler]:
         """A scheduler without a store, which runs up to `judges` jobs at once."""
-        settings = self.settings
-        here = self.backend or LocalBackend(
-            settings.python, settings.isolation, settings.home, judges=judges, spares=settings.spares
-        )
+        here = self.backend or chosen_backend(self.settings, judges=judges)
         scheduler = Scheduler(here)
         try:
             yield scheduler

@@ -6,13 +6,14 @@ from contextlib import contextmanager
 from passnet_core.errors import InfrastructureError
 
 APP = ("altair", "duckdb", "graphviz", "huggingface_hub", "jinja2", "numpy", "pyarrow", "streamlit", "vl_convert")
-SERVER = ("fastapi", "uvicorn", "prometheus_client")
+SERVER = ("fastapi", "uvicorn", "prometheus_client", "mcp")
 EXTRA_OF = {
     **dict.fromkeys(APP, "app"),
     "torch": "judge",
     "triton": "judge",
     "openai": "llm",
     **dict.fromkeys(SERVER, "server"),
+    "ray": "ray",
 }
 """The extra that installs a package, by the name under which the package is imported."""
 

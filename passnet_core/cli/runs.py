@@ -8,6 +8,7 @@ from passnet_core import outside
 from passnet_core.cli.console import ACCEPTED, MOST_LISTED, Console
 from passnet_core.cli.parser import command, group
 from passnet_core.errors import BadInput, UnknownItem
+from passnet_core.store.exchange import summary_to_json
 
 
 def runs_list(args: argparse.Namespace, console: Console) -> int:
@@ -16,29 +17,7 @@ def runs_list(args: argparse.Namespace, console: Console) -> int:
     with console.service() as service:
         summaries = service.runs(min(args.limit, MOST_LISTED), args.task)
     if args.json:
-        console.show(
-            [
-                {
-                    "run": each.run.id,
-                    "label": each.run.label,
-                    "started_at": each.run.started_at,
-                    "solver": each.run.solver.value,
-                    "bundle_digest": each.run.bundle_digest,
-                    "tasks": list(each.run.task_ids),
-                    "stage": each.run.spec.stage.value,
-                    "capture": each.run.spec.capture.value,
-                    "profile": each.run.spec.profile.value,
-                    "baseline": each.run.spec.baseline.value,
-                    "recorded": each.run.recorded,
-                    "device": each.device,
-                    "accepted": each.accepted,
-                    "total": each.total,
-                    "verdicts": {verdict.value: count for verdict, count in each.counts},
-                    "median_speedup": each.median_speedup,
-                }
-                for each in summaries
-            ]
-        )
+        console.show([summary_to_json(each) for each in summaries])
         return ACCEPTED
     rows = [
         (each.run.id, each.run.started_at[:19], each.run.solver.value, each.run.spec.stage.value,

@@ -70,7 +70,7 @@ class RunsInProgress:
             for run_id in finished[:-KEPT]:
                 del self._runs[run_id]
         for position, job in enumerate(jobs):
-            do = partial(self._judge, started, position, job, fresh)
+            do = partial(self._judge, started, position, job, fresh, owner)
             self._scheduler.put(Work(owner, run.id, do), light=is_light(job))
 
     def find(self, run_id: str) -> "RunInProgress | None":
@@ -86,7 +86,7 @@ class RunsInProgress:
         for started in tuple(self._runs.values()):
             started.wait()
 
-    def _judge(self, started: "RunInProgress", position: int, job: Job, fresh: bool) -> None:
+    def _judge(self, started: "RunInProgress", position: int, job: Job, fresh: bool, owner: str) -> None:
         if started.finished:
             return
         bug = StoreRefusal("An error in the playground ended the run; its log has the details.")
@@ -94,20 +94,24 @@ class RunsInProgress:
             # whatever happens, those who wait for the run must not wait forever
             unless_settled.callback(started.fail, bug)
             try:
-                outcome = self._outcome(started, job, fresh)
+                outcome = self._outcome(started, job, fresh, owner)
                 self._append(started.run.id, position, outcome)
                 started.add(position, outcome)
             except PlaygroundError as error:
                 started.fail(error)
             unless_settled.pop_all()
 
-    def _outcome(self, started: "RunInProgress", job: Job, fresh: bool) -> Outcome:
+    def _outcome(self, started: "RunInProgress", job: Job, fresh: bool, owner: str) -> Outcome:
         started.begin()
         if started.cancelled.is_set():
             return outcome_without_judge(job, Verdict.CANCELLED, "Cancelled before it was judged.")
         started.turn_to(job.subgraph)
         known = None if fresh else self._known(job)
-        return known or self._scheduler.run_now(job, started.listen, started.cancelled)
+        if known is not None:
+            return known
+        if refused := self._scheduler.meter.refusal(owner):
+            return outcome_without_judge(job, Verdict.CANCELLED, refused)
+        return self._scheduler.run_now(job, started.listen, started.cancelled)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from passnet_core.errors import InfrastructureError
 from passnet_core.execution.backends.base import (
@@ -31,6 +31,26 @@ LOOK_EVERY_S = 0.1
 CANCELLED_BEFORE = "Cancelled before it started."
 NOBODY = ""
 """The owner of work that is done for no particular person."""
+
+
+class Meter(Protocol):
+    """Counts what is judged for each owner. Its methods are called from many threads."""
+
+    def refusal(self, owner: str) -> str:
+        """Why nothing more is judged for this owner now, in a sentence; "" if it is."""
+
+    def spent(self, owner: str, seconds: float) -> None:
+        """A judge has worked so many seconds for this owner."""
+
+
+class Unmetered:
+    """The meter of who serves nobody else: it counts nothing, and refuses nothing."""
+
+    def refusal(self, owner: str) -> str:
+        return ""
+
+    def spent(self, owner: str, seconds: float) -> None:
+        """Count nothing."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +101,10 @@ class FairQueue:
         self._tidy(work)
         return True
 
+    def load_of(self, owner: str) -> int:
+        """The number of waiting pieces of this owner's work."""
+        return sum(len(level.get(owner, ())) for level in self._levels.values())
+
     def in_order(self) -> Iterator[Work]:
         """The order in which the work would be taken if each turn were one piece."""
         for priority in sorted(self._levels, reverse=True):
@@ -118,16 +142,25 @@ class _Line:
             before.add(work.group)
         return None
 
+    def load_of(self, owner: str) -> int:
+        """The number of pieces of this owner's work that wait or are under way."""
+        return self.queue.load_of(owner) + sum(each.owner == owner for each in self.under_way)
+
 
 class Scheduler:
     """Runs work on a backend in turn. Safe to share between threads; close() also closes the backend."""
 
-    def __init__(self, backend: Backend, *, now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, backend: Backend, *, now: Callable[[], float] = time.monotonic, meter: Meter | None = None
+    ) -> None:
         self.backend = backend
+        self.meter = meter or Unmetered()
         self._now = now
         self._changed = threading.Condition()
         self._lines: tuple[_Line, ...] = ()
         """The lines of the judges and, if there are any, of the checkers; empty until the first work arrives."""
+        self._may_grow = False
+        """Whether the backend may get more judges than it has."""
         self._threads: list[threading.Thread] = []
         self._closing = False
 
@@ -141,10 +174,10 @@ class Scheduler:
 
     def put(self, work: Work, *, light: bool) -> None:
         """Queue work, which runs in a thread of this scheduler. light: a checker may do it."""
-        capacity = self.capacity() if not self._lines else None
+        capacity = self.capacity() if not self._lines or self._may_grow else None
         with self._changed:
-            if capacity is not None and not self._lines:
-                self._begin(capacity)
+            if capacity is not None:
+                self._fit(capacity)
             self._line(light).queue.put(work)
             self._changed.notify_all()
 
@@ -212,6 +245,11 @@ class Scheduler:
         with self._changed:
             return sum(len(line.queue) + len(line.under_way) for line in self._lines)
 
+    def load_of(self, owner: str) -> int:
+        """The number of pieces of work of this owner that wait or are under way."""
+        with self._changed:
+            return sum(line.load_of(owner) for line in self._lines)
+
     def close(self) -> None:
         """Close the backend, and return once all queued work has ended; queued jobs end as cancelled."""
         self._closing = True
@@ -232,14 +270,19 @@ class Scheduler:
     def _line(self, light: bool) -> _Line:
         return self._lines[-1 if light else 0]
 
-    def _begin(self, capacity: Capacity) -> None:
-        counts = (capacity.judges, capacity.checkers) if capacity.checkers else (capacity.judges,)
-        self._lines = tuple(map(_Line, counts))
-        for line in self._lines:
-            for number in range(line.threads):
+    def _fit(self, capacity: Capacity) -> None:
+        """Have as many threads as the backend has judges and checkers. Threads that are too many find nothing to do."""
+        if not self._lines:
+            # what may grow may get its first checkers later
+            both = capacity.checkers or capacity.may_grow
+            self._lines = (_Line(0), _Line(0)) if both else (_Line(0),)
+            self._may_grow = capacity.may_grow
+        for line, count in zip(self._lines, (capacity.judges, max(1, capacity.checkers)), strict=False):
+            for number in range(line.threads, count):
                 thread = threading.Thread(target=self._work, args=(line,), name=f"passnet-judge-{number}", daemon=True)
                 self._threads.append(thread)
                 thread.start()
+            line.threads = max(line.threads, count)
 
     def _work(self, line: _Line) -> None:
         owner: str | None = None
@@ -255,8 +298,10 @@ class Scheduler:
                 if work.owner != owner or now >= turn_ends:
                     owner, turn_ends = work.owner, now + TURN_S
                 line.under_way.append(work)
+            began = self._now()
             try:
                 work.do()
+                self.meter.spent(work.owner, self._now() - began)
             except BaseException:  # a bug: reported like any that ends a thread, but the next job is judged
                 threading.excepthook(threading.ExceptHookArgs((*sys.exc_info(), threading.current_thread())))
             finally:

@@ -119,7 +119,11 @@ class Store(Protocol):
         """Return a number that grows with every outcome, run or bundle written. While it stays the same, so do the
         answers to the questions below."""
 
-    def score_rows(self, task_id: str | None) -> tuple[ScoreRow, ...]: ...
+    def score_rows(self, task_id: str | None, viewer: str | None = None) -> tuple[ScoreRow, ...]:
+        """viewer: only from this visitor's runs, and from those that are nobody's; None: from all."""
+
+    def sees_bundle(self, digest: str, viewer: str) -> bool:
+        """Whether there is a run with this bundle that is this visitor's, or nobody's."""
 
     def baseline_rows(self) -> tuple[BaselineRow, ...]: ...
 

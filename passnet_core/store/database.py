@@ -187,6 +187,7 @@ class Database:
             solver=asked.solver and asked.solver.value,
             checks=asked.checks,
             visitor=asked.visitor,
+            viewer=asked.viewer,
             verdicts=[each.value for each in asked.verdicts],
             starred_by=asked.starred_by,
         )
@@ -254,7 +255,10 @@ class Database:
     def revision(self) -> int:
         return int(self._rows("revision")[0][0])
 
-    def score_rows(self, task_id: str | None) -> tuple[ScoreRow, ...]:
+    def sees_bundle(self, digest: str, viewer: str) -> bool:
+        return bool(self._rows("sees_bundle", digest=digest, viewer=viewer))
+
+    def score_rows(self, task_id: str | None, viewer: str | None = None) -> tuple[ScoreRow, ...]:
         return tuple(
             ScoreRow(
                 run_id=row[0],
@@ -280,7 +284,7 @@ class Database:
                 high=row[19] and row[19]["high"],
                 baseline=row[20] and Baseline(row[20]),
             )
-            for row in self._rows("score_rows", task_id=task_id)
+            for row in self._rows("score_rows", task_id=task_id, viewer=viewer)
         )
 
     def baseline_rows(self) -> tuple[BaselineRow, ...]:

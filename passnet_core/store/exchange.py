@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from passnet_core import outside
 from passnet_core.errors import BadInput
 from passnet_core.records import Bundle, Outcome, Run, from_json, to_json
-from passnet_core.store.rows import RunFile
+from passnet_core.store.rows import RunFile, RunSummary
 
 FORMAT = "passnet-run"
 VERSION = 1
@@ -35,6 +35,28 @@ def written(file: RunFile) -> str:
     lines += [{"bundle": to_json(bundle)} for bundle in file.bundles]
     lines += [{"outcome": to_json(outcome)} for outcome in file.outcomes]
     return "".join(json.dumps(line, separators=(",", ":"), allow_nan=False) + "\n" for line in lines)
+
+
+def summary_to_json(each: RunSummary) -> dict[str, Any]:
+    """A run in one line, in the documented JSON form."""
+    return {
+        "run": each.run.id,
+        "label": each.run.label,
+        "started_at": each.run.started_at,
+        "solver": each.run.solver.value,
+        "bundle_digest": each.run.bundle_digest,
+        "tasks": list(each.run.task_ids),
+        "stage": each.run.spec.stage.value,
+        "capture": each.run.spec.capture.value,
+        "profile": each.run.spec.profile.value,
+        "baseline": each.run.spec.baseline.value,
+        "recorded": each.run.recorded,
+        "device": each.device,
+        "accepted": each.accepted,
+        "total": each.total,
+        "verdicts": {verdict.value: count for verdict, count in each.counts},
+        "median_speedup": each.median_speedup,
+    }
 
 
 def read(lines: Iterable[str]) -> Iterator[RunFile]:

@@ -39,7 +39,8 @@ class JobName:
 class RunQuery:
     """Which runs are asked for: at most limit, of all that fit. task_id, solver, visitor, starred_by: None for any.
     checks: include runs of stage CHECK. visitor: who asked for them. verdicts: a run fits if it has an outcome with one
-    of these; () for any. starred_by: only those that this visitor starred."""
+    of these; () for any. starred_by: only those that this visitor starred. viewer: only this visitor's, and those that
+    are nobody's."""
 
     limit: int
     task_id: str | None = None
@@ -48,6 +49,7 @@ class RunQuery:
     visitor: str | None = None
     verdicts: tuple[Verdict, ...] = ()
     starred_by: str | None = None
+    viewer: str | None = None
 
 
 @dataclass(frozen=True)

@@ -91,7 +91,7 @@ class Workshop:
     judge, judge_whole: for parts of the model, and for its whole graphs. gallery: bundles by name; of equals those that
     come first are preferred. keep: gets the tasks that were cut from the model. tell: gets progress. cancelled: when
     set, the work ends soon with BadInput. folders: what the file may read and import. limit_s: for each program, in
-    seconds."""
+    seconds. judged_here: the judge's device is in this machine, where the programs run."""
 
     program: RunProgram
     judge: JudgeTask
@@ -104,6 +104,7 @@ class Workshop:
     folders: tuple[Path, ...] = ()
     limit_s: float = 1800.0
     spec: EvalSpec = field(default_factory=EvalSpec)
+    judged_here: bool = True
 
     def step(self, text: str, done: int = 0, total: int = 0) -> None:
         """Tell of progress. Raises BadInput if the work was cancelled."""
@@ -365,6 +366,8 @@ def timed(report: ModelReport, file: ModelFile, shop: Workshop) -> ModelReport:
         return replace(report, untimed="There is nothing to run it with.")
     if not shop.timed:
         return replace(report, untimed="Times need a GPU. The judge has compared the values of its graphs.")
+    if not shop.judged_here:
+        return replace(report, untimed="The whole model runs on this machine only, and another one's GPU has judged.")
     try:
         return replace(report, timing=timing_of(file, report.bundle, shop))
     except BadInput as error:

@@ -19,7 +19,7 @@ from passnet_core.execution.backends.local import LocalBackend
 from passnet_core.execution.jobs import jobs_of
 from passnet_core.execution.scheduler import NOBODY
 from passnet_core.records import Bundle, EvalSpec, Job, Outcome, Task
-from passnet_core.settings import Settings
+from passnet_core.settings import BackendChoice, Settings
 from passnet_core.whole_models.adapting import SearchStep, Workshop, adapt, spec_for
 from passnet_core.whole_models.captured import ModelFile
 from passnet_core.whole_models.report import ModelReport
@@ -147,6 +147,7 @@ class ModelSearches:
                 folders=tuple(folders),
                 limit_s=limit_s,
                 spec=spec_for(here),
+                judged_here=settings.backend is BackendChoice.LOCAL or programs.info().environment == here.environment,
             ),
         )
 

@@ -13,7 +13,7 @@ PROJECT = Path(__file__).resolve().parents[2]
 EXTRAS: dict[str, list[str]] = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"][
     "optional-dependencies"
 ]
-ORDER = ("judge", "llm", "app", "server")
+ORDER = ("judge", "llm", "app", "server", "ray")
 """What two extras install is named by the later one."""
 IMPORTED_AS = {"vl-convert-python": "vl_convert"}
 

@@ -56,12 +56,14 @@ class Capacity:
 
     judges: number of jobs of any kind at once. checkers: number of further judges, which take only work without values
     and clocks, so that a check never waits for a measurement. Without checkers, the judges take that work too.
-    spares: number of processes that each judge keeps warm, so that as many bundles need not wait for one to start."""
+    spares: number of processes that each judge keeps warm, so that as many bundles need not wait for one to start.
+    may_grow: judges and checkers may become more, so ask again now and then; asking is quick."""
 
     devices: tuple[DeviceInfo, ...]
     judges: int = 1
     checkers: int = 0
     spares: int = 1
+    may_grow: bool = False
 
 
 @dataclass(frozen=True)
@@ -119,6 +121,15 @@ class SourceMatches:
 
     outcome: Outcome
     counts: tuple[int | None, ...] = ()
+
+
+MOST_SPARES = 8
+"""How many warm spares a judge can use: a job takes as long as several of them to start."""
+
+
+def spares_each(room: int, judges: int) -> int:
+    """How many warm spares each of these judges keeps on a machine that has room for so many."""
+    return max(1, min(MOST_SPARES, room // max(1, judges)))
 
 
 class Backend(Protocol):

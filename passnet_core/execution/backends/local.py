@@ -25,6 +25,7 @@ from passnet_core.execution.backends.base import (
     SourceMatches,
     TracePrograms,
     outcome_without_judge,
+    spares_each,
 )
 from passnet_core.execution.backends.referee_process import Referee, RefereeProgram
 from passnet_core.records import (
@@ -116,7 +117,7 @@ class LocalBackend:
 
     def spares(self) -> int:
         """How many warm spares each judge keeps per device."""
-        return self._spares or max(1, self.info().spares // max(1, self.judges))
+        return self._spares or spares_each(self.info().spares, self.judges)
 
     def run(self, job: Job, listen: Listen, cancelled: threading.Event) -> Outcome:
         """Judge the job and return its one outcome, whatever happens."""

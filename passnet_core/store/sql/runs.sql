@@ -1,6 +1,7 @@
 WITH chosen AS (
     SELECT id, started_at, place, visitor, content FROM runs
     WHERE ($visitor IS NULL OR visitor = $visitor)
+      AND ($viewer IS NULL OR visitor IN ('', $viewer))
       AND ($solver IS NULL OR solver = $solver)
       AND ($checks OR stage <> 'check')
       AND ($task_id IS NULL OR id IN (SELECT run_id FROM jobs WHERE task_id = $task_id))

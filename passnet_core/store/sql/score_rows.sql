@@ -16,6 +16,7 @@ WHERE outcomes.judged AND outcomes.stage = 'measure' AND outcomes.device = 'cuda
   AND (outcomes.speedup IS NOT NULL OR outcomes.error_class IS NOT NULL
        OR (outcomes.verdict = 'right, inconclusive' AND outcomes.profile = 'passnet'))
   AND ($task_id IS NULL OR outcomes.task_id = $task_id)
+  AND ($viewer IS NULL OR runs.visitor IN ('', $viewer))
 QUALIFY row_number() OVER (
     PARTITION BY outcomes.solver, outcomes.bundle_digest, solving_baseline, outcomes.task_id, outcomes.subgraph_id,
                  outcomes.subgraph_digest, outcomes.device_name, outcomes.capture, outcomes.profile,

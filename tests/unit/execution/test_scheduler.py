@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 import pytest
 
@@ -244,3 +245,19 @@ def test_a_bug_in_queued_work_is_reported_and_the_next_job_is_judged(monkeypatch
         assert scheduler.judge(job("next"), silent, NEVER).verdict is Verdict.CRASHED
     (told,) = reported
     assert isinstance(told.exc_value, AssertionError)
+
+
+def test_judges_that_a_backend_gets_later_are_used() -> None:
+    gate = Gate()
+    backend = FakeBackend(gate, judges=1, checkers=0)
+    backend.told = replace(backend.told, may_grow=True)
+    with scheduling(backend) as scheduler:
+        futures = [scheduler.queue(job("first"), silent, NEVER), scheduler.queue(job("second"), silent, NEVER)]
+        assert gate.entered.acquire(timeout=WAIT_S)
+        assert not gate.entered.acquire(timeout=0.2)
+        backend.told = replace(backend.told, judges=3, checkers=1)
+        futures.append(scheduler.queue(job("third"), silent, NEVER))
+        assert gate.entered.acquire(timeout=WAIT_S)
+        assert gate.entered.acquire(timeout=WAIT_S)
+        gate.opened.set()
+        assert [each.result(WAIT_S).verdict for each in futures] == [Verdict.CRASHED] * 3

@@ -109,8 +109,8 @@ def lane_of(config: pytest.Config) -> lanes.Lane | None:
 def pytest_configure(config: pytest.Config) -> None:
     lane = lane_of(config)
     if told := getattr(config, "workerinput", None):
-        files, why, day = told["corpus plan"]
-        config.stash[PLAN] = full_run.Plan(None if files is None else frozenset(files), why, day)
+        files, *more = told["corpus plan"]
+        config.stash[PLAN] = full_run.Plan(None if files is None else frozenset(files), *more)
         return
     config.stash[PLAN] = full_run.Plan(None, "all were asked for")
     if lane in (lanes.Lane.TEST, lanes.Lane.ALL):
@@ -126,7 +126,7 @@ def pytest_configure_node(node: Any) -> None:
     """Send the plan to each pytest-xdist worker: all must collect the same tests, also around midnight."""
     plan = node.config.stash[PLAN]
     files = None if plan.files is None else sorted(plan.files)
-    node.workerinput["corpus plan"] = [files, plan.why, plan.day]
+    node.workerinput["corpus plan"] = [files, plan.why, plan.day, plan.rules]
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -168,6 +168,8 @@ def wanted(config: pytest.Config, item: pytest.Item) -> bool:
     plan, file, name = config.stash[PLAN], corpus_file(item), name_of(item)
     if plan.files is None:
         return True
+    if (place := lanes.place_of_the_rules(name)) is not None:
+        return plan.rules or lanes.has_its_day(place, plan.day)
     if lanes.is_of_the_judge(name):
         return launched_reference(item) in plan.files or lanes.has_its_day(name, plan.day)
     return file is None or file in plan.files

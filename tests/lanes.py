@@ -26,6 +26,10 @@ MARKED: dict[str, tuple[str, ...]] = {
     SLOW: (
         "others",
         "contract/test_making_conversations.py",
+        "contract/test_ray_backend.py::test_a_job_whose_judge_is_killed_is_judged_elsewhere",
+        "contract/test_ray_backend.py::test_three_hundred_jobs_survive_the_loss_of_a_node_and_of_the_head",
+        "contract/test_killed_server.py::test_what_a_server_reported_is_there_when_it_was_killed_fifty_times",
+        "contract/test_program_interface.py::test_nothing_is_served_that_should_not_be_in_ten_thousand_calls",
         "tools/test_extraction.py::test_a_tiny_model_becomes_tasks",
         "tools/test_harvesting.py::test_a_tiny_model_is_cut_into_tasks_of_three_families",
         "unit/training/test_alterations.py::test_plans_have_the_stated_shares",
@@ -92,6 +96,7 @@ MARKED: dict[str, tuple[str, ...]] = {
         "contract/test_checking.py",
         "contract/test_cutting_models.py",
         "contract/test_making_conversations.py",
+        "contract/test_ray_backend.py",
         "contract/test_reproducing.py",
         "contract/test_rewards_judged.py",
         "contract/test_processes.py::test_the_scratch_folder_of_process_isolation_is_limited_and_removed",
@@ -137,9 +142,11 @@ OF_THE_JUDGE = (
     ),
 )  # fmt: skip
 """Places that test nothing but what the judge's digest and the reference bundles cover."""
+OF_THE_RULES = ("contract/test_rules_kernels.py",)
+"""Places that test nothing but the judge and the rules that write kernels. All tests of one run on the same day."""
 DAYS = 7
-"""While the judge is unchanged since the recorded run, the lane 'test' runs each of these tests on one of so many
-days."""
+"""While the judge (and the rules) are unchanged since the recorded run, the lane 'test' runs each of these tests on one
+of so many days."""
 
 LONGEST_FIRST = (
     "contract/test_backend.py::test_a_silent_referee_is_killed",
@@ -174,6 +181,11 @@ def in_smoke(test: str) -> bool:
 def is_of_the_judge(test: str) -> bool:
     """Whether nothing but a change of the judge, or of a reference bundle, can make this test fail."""
     return any(lies_in(test, place) for place in OF_THE_JUDGE)
+
+
+def place_of_the_rules(test: str) -> str | None:
+    """The place of a test that nothing but a change of the judge or of the rules can make fail; None for others."""
+    return next((place for place in OF_THE_RULES if lies_in(test, place)), None)
 
 
 def has_its_day(test: str, day: int) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import IO
 
 from passnet_core import __version__
-from passnet_core.cli import app, corpus, judging, lessons, models, runs, scores, serving, solving, training
+from passnet_core.cli import app, corpus, judging, lessons, models, people, runs, scores, serving, solving, training
 from passnet_core.cli.console import INFRASTRUCTURE, INTERRUPTED, PROGRAM, WRONG_USE, Console, message
 from passnet_core.cli.extras import extras_named
 from passnet_core.cli.parser import Parser
@@ -68,6 +68,6 @@ def parser() -> argparse.ArgumentParser:
     top = Parser(prog=PROGRAM, description="Judge compiler passes on real PyTorch subgraphs.", allow_abbrev=False)
     top.add_argument("--version", action="version", version=__version__, help="print the version and exit")
     commands = top.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for each in (lessons, corpus, judging, scores, solving, training, models, app, serving, runs):
+    for each in (lessons, corpus, judging, scores, solving, training, models, app, serving, people, runs):
         each.add_commands(commands)
     return top

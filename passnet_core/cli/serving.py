@@ -1,17 +1,25 @@
-"""The command serve-judge, which serves the judge over HTTP until it is stopped."""
+"""The commands that serve programs until they are stopped: serve-judge, serve-api and mcp."""
 
 import argparse
+import contextlib
 import ipaddress
+import sys
+from collections.abc import Sequence
 from typing import Any
 
 from passnet_core.cli.console import INFRASTRUCTURE, Console
 from passnet_core.cli.parser import command
-from passnet_core.errors import BadInput
+from passnet_core.errors import BadInput, InfrastructureError
+from passnet_core.people.quotas import Quotas
+from passnet_core.people.register import Register
+from passnet_core.records import Isolation
 from passnet_core.service import corpus_of
 from passnet_core.settings import SHORTEST_TOKEN
 
 LOCAL = "127.0.0.1"
 PORT = 8600
+API_PORT = 8610
+PAGE = "http://127.0.0.1:8501"
 MOST = 256
 
 
@@ -29,7 +37,6 @@ def serve_judge(args: argparse.Namespace, console: Console) -> int:
             f"On {args.address}, other machines can have code judged here. Set PASSNET_JUDGE_TOKENS to NAME=TOKEN"
             f" entries with tokens of at least {SHORTEST_TOKEN} characters first, or leave out --address."
         )
-    hosts = (*ServiceLimits.hosts, args.address, *args.host) if _is_local(args.address) or args.host else ("*",)
     with console.scheduler(args.judges) as scheduler:
         ledger = Ledger(console.settings.home)
         try:
@@ -37,7 +44,11 @@ def serve_judge(args: argparse.Namespace, console: Console) -> int:
             if here.problem:
                 console.tell(f"Nothing can be judged here yet: {here.problem}")
             service = judge_service(
-                corpus_of(console.settings), scheduler, ledger, tokens=tokens, limits=ServiceLimits(args.waiting, hosts)
+                corpus_of(console.settings),
+                scheduler,
+                ledger,
+                tokens=tokens,
+                limits=ServiceLimits(args.waiting, _hosts(args, ServiceLimits.hosts)),
             )
 
             def started(port: int) -> None:
@@ -49,6 +60,55 @@ def serve_judge(args: argparse.Namespace, console: Console) -> int:
             ledger.close()
 
 
+def serve_api(args: argparse.Namespace, console: Console) -> int:
+    from passnet_core.server.program_service import Door, program_service
+    from passnet_core.server.running import serve
+
+    with contextlib.closing(Register(console.settings.home)) as register:
+        holders = register if register.has_tokens() else None
+        if holders is None and not _is_local(args.address):
+            raise BadInput(
+                f"On {args.address}, other machines can have code judged here. Make a token for each person first:"
+                " passnet people add NAME, then passnet people token NAME. Or leave out --address."
+            )
+        meter = None if holders is None else Quotas(holders)
+        with console.service(meter=meter) as service:
+            here = service.device()
+            if not _is_local(args.address) and here.isolation is not Isolation.SANDBOXED:
+                raise InfrastructureError(
+                    "Strangers' code is judged only in a sandbox, and this machine has none. Install bubblewrap, or"
+                    " leave out --address."
+                )
+            door = Door(holders, _hosts(args, Door.hosts), args.page)
+
+            def started(port: int) -> None:
+                place = f"http://{args.address}:{port}"
+                who = "for who has a token" if holders else "for everybody on this machine"
+                console.say(f"Programs at {place}/api, agents at {place}/mcp, {who}. Stop with Ctrl-C.")
+
+            return 0 if serve(program_service(service, door), args.address, args.port, started) else INFRASTRUCTURE
+
+
+def mcp(args: argparse.Namespace, console: Console) -> int:
+    if args.http:
+        return serve_api(args, console)
+    from passnet_core.access import PersonalService
+    from passnet_core.server.agents import AgentDesk
+    from passnet_core.server.mcp_service import serve_stdio
+    from passnet_core.server.program_service import Door
+
+    with console.service() as service, contextlib.closing(AgentDesk(Door(None, page=args.page).page_of)) as agents:
+        if sys.stdin.isatty():
+            console.tell("A coding agent starts this command, and talks to it through its input and output.")
+        serve_stdio(agents, PersonalService(service))
+    return 0
+
+
+def _hosts(args: argparse.Namespace, usual: Sequence[str]) -> tuple[str, ...]:
+    """The names by which a service may be called; "*" for any, on an address that others know by names of their own."""
+    return (*usual, args.address, *args.host) if _is_local(args.address) or args.host else ("*",)
+
+
 def _is_local(address: str) -> bool:
     try:
         return ipaddress.ip_address(address).is_loopback
@@ -57,23 +117,48 @@ def _is_local(address: str) -> bool:
 
 
 def add_commands(commands: Any) -> None:
-    """Declare serve-judge."""
+    """Declare serve-judge, serve-api and mcp."""
     serving = command(
         commands, "serve-judge", serve_judge, "serve the judge over HTTP, for programs that train models", as_json=False
     )
     serving.add_argument(
         "--judges", type=int, default=1, metavar="N", help="jobs to judge at once (default: %(default)s)"
     )
-    serving.add_argument("--port", type=int, default=PORT, metavar="N", help="port to listen on (default: %(default)s)")
+    _listening_flags(serving, PORT, "PASSNET_JUDGE_TOKENS")
+    serving.add_argument(
+        "--waiting", type=int, default=MOST, metavar="N",
+        help="evaluations that may be in progress; more are refused with status 429 (default: %(default)s)",
+    )  # fmt: skip
+
+    for_programs = command(
+        commands, "serve-api", serve_api, "serve tasks, bundles, runs and scores over HTTP, for programs and agents",
+        as_json=False,
+    )  # fmt: skip
+    _listening_flags(for_programs, API_PORT, "persons with tokens")
+    _page_flag(for_programs)
+
+    for_agents = command(
+        commands, "mcp", mcp, "serve a coding agent over the Model Context Protocol, through its input and output",
+        as_json=False,
+    )  # fmt: skip
+    for_agents.add_argument("--http", action="store_true", help="serve over HTTP instead, as serve-api does")
+    _listening_flags(for_agents, API_PORT, "persons with tokens")
+    _page_flag(for_agents)
+
+
+def _listening_flags(serving: argparse.ArgumentParser, port: int, needed: str) -> None:
+    serving.add_argument("--port", type=int, default=port, metavar="N", help="port to listen on (default: %(default)s)")
     serving.add_argument(
         "--address", default=LOCAL, metavar="A",
-        help="address to listen on; any but this machine's own needs PASSNET_JUDGE_TOKENS (default: %(default)s)",
+        help=f"address to listen on; any but this machine's own needs {needed} (default: %(default)s)",
     )  # fmt: skip
     serving.add_argument(
         "--host", action="append", default=[], metavar="NAME",
         help="another name by which the service is called, such as judge.example.org; may be repeated",
     )  # fmt: skip
+
+
+def _page_flag(serving: argparse.ArgumentParser) -> None:
     serving.add_argument(
-        "--waiting", type=int, default=MOST, metavar="N",
-        help="evaluations that may be in progress; more are refused with status 429 (default: %(default)s)",
-    )  # fmt: skip
+        "--page", default=PAGE, metavar="URL", help="address of the app, where runs are watched (default: %(default)s)"
+    )

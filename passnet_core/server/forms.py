@@ -5,6 +5,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from passnet_core.bundles.reading import naming_problems
+from passnet_core.corpus.summaries import TaskSummary
 from passnet_core.errors import BadInput
 from passnet_core.records import Baseline, Bundle, Capture, Device, EvalSpec, PassFile, Profile, Stage, Verdict
 from passnet_core.solvers.llm.files import LARGEST_FILE, MOST_FILES
@@ -303,6 +304,17 @@ class TaskForm(BaseModel):
     subgraphs: int
     operators: list[str]
     dtypes: list[str]
+
+    @classmethod
+    def of(cls, task: TaskSummary) -> "TaskForm":
+        return cls(
+            id=task.id,
+            split=task.split,
+            family=task.family.value,
+            subgraphs=task.subgraphs,
+            operators=list(task.operators),
+            dtypes=list(task.dtypes),
+        )
 
 
 class TaskDetail(BaseModel):

@@ -1,12 +1,10 @@
 """The judge as a service over HTTP: evaluations with rewards for those who train models, and conversations as
 environments. The OpenAPI document is served at /openapi.json.
 
-Every refusal has the form of ErrorForm. Tokens are compared in constant time and appear in no answer or log."""
+Every refusal has the form of ErrorForm."""
 
 import asyncio
 import contextlib
-import hashlib
-import hmac
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -14,19 +12,26 @@ from functools import partial
 from typing import Annotated, TypeVar
 
 from fastapi import Depends, FastAPI, Header, Request
-from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, PlainTextResponse
 from fastapi.sse import EventSourceResponse, ServerSentEvent
-from starlette.exceptions import HTTPException
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from passnet_core import __version__
 from passnet_core.corpus.catalogue import Corpus
-from passnet_core.errors import BadInput, EmptyScore, InfrastructureError, PlaygroundError, UnknownItem
+from passnet_core.errors import BadInput, PlaygroundError
 from passnet_core.execution.backends.base import JobEvent
 from passnet_core.execution.inspections import Inspections
 from passnet_core.execution.scheduler import Scheduler
 from passnet_core.records import EvalSpec, Outcome, Phase, Task
+from passnet_core.server.answering import (
+    LARGEST_BODY,
+    Authorization,
+    answer_errors,
+    body_of,
+    is_same,
+    token_in,
+    unauthorized,
+)
 from passnet_core.server.desk import Desk, Hearing
 from passnet_core.server.evaluating import EvaluationJudge
 from passnet_core.server.forms import (
@@ -35,7 +40,6 @@ from passnet_core.server.forms import (
     BatchItem,
     BatchRequest,
     CallProtocol,
-    ErrorBody,
     ErrorForm,
     EvaluationAnswer,
     EvaluationRequest,
@@ -51,28 +55,16 @@ from passnet_core.server.forms import (
 )
 from passnet_core.server.ledger import Ledger
 from passnet_core.server.metrics import ServiceMetrics
-from passnet_core.server.refusals import KeyReused, ServiceBusy, StepOutOfOrder
 from passnet_core.server.sessions import Sessions
 from passnet_core.solvers.llm.conversation import guide
 from passnet_core.training.rewards import parts_of
 
 T = TypeVar("T")
 
-LARGEST_BODY = 32 << 20
-"""The most bytes of a request."""
 ANYBODY = "anybody"
 """The caller of a service without tokens."""
 IdempotencyKey = Annotated[str | None, Header(alias="Idempotency-Key", min_length=1, max_length=LONGEST_KEY)]
 """The header that may give the key of a request instead of its field."""
-STATUS: Mapping[type[PlaygroundError], int] = {
-    UnknownItem: 404,
-    KeyReused: 409,
-    StepOutOfOrder: 409,
-    BadInput: 422,
-    EmptyScore: 422,
-    ServiceBusy: 429,
-    InfrastructureError: 503,
-}
 
 
 @dataclass(frozen=True)
@@ -120,7 +112,7 @@ def judge_service(
     app.state.close = close
     """Gives up what is under way; call it before the server waits for its requests."""
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=list(limits.hosts), www_redirect=False)
-    _answer_errors(app)
+    answer_errors(app)
     caller = Depends(partial(_caller, tokens))
 
     async def in_thread(work: Callable[[], T]) -> T:
@@ -171,7 +163,7 @@ def judge_service(
         try:
             yield ServerSentEvent(event="answer", data=answer.result().model_dump(mode="json"))
         except PlaygroundError as error:
-            yield ServerSentEvent(event="error", data={"error": _body(error).model_dump()})
+            yield ServerSentEvent(event="error", data={"error": body_of(error).model_dump()})
 
     @app.post("/evaluate/batch", summary="Judge many at once; each has an answer or an error of its own")
     async def batch(asked: BatchRequest, request: Request, who: Annotated[str, caller]) -> BatchAnswer:
@@ -182,7 +174,7 @@ def judge_service(
             try:
                 return BatchItem(answer=await desk.answer(item, who, gone, Hearing()))
             except PlaygroundError as error:
-                return BatchItem(error=_body(error))
+                return BatchItem(error=body_of(error))
             finally:
                 desk.release()
 
@@ -220,18 +212,7 @@ def judge_service(
 
     @app.get("/tasks", summary="The tasks of the corpus")
     async def tasks(who: Annotated[str, caller], split: str | None = None) -> list[TaskForm]:
-        return [
-            TaskForm(
-                id=each.id,
-                split=each.split,
-                family=each.family.value,
-                subgraphs=each.subgraphs,
-                operators=list(each.operators),
-                dtypes=list(each.dtypes),
-            )
-            for each in corpus.tasks()
-            if split in (None, each.split)
-        ]
+        return [TaskForm.of(each) for each in corpus.tasks() if split in (None, each.split)]
 
     @app.get("/tasks/{task_id}", summary="A task, with the first messages of a conversation about it")
     async def task_detail(task_id: str, who: Annotated[str, caller], protocol: CallProtocol = "tools") -> TaskDetail:
@@ -289,22 +270,6 @@ def _presence(request: Request) -> Callable[[], Awaitable[bool]]:
     return gone
 
 
-def _caller(tokens: Mapping[str, str], authorization: Annotated[str | None, Header()] = None) -> str:
-    """The name of the caller. Raises HTTPException 401 if a token is needed and none of them is given."""
-    if not tokens:
-        return ANYBODY
-    kind, _, given = (authorization or "").partition(" ")
-    known = [name for name, token in tokens.items() if hmac.compare_digest(_hashed(token), _hashed(given.strip()))]
-    if kind.lower() != "bearer" or not known:
-        told = "Send a token of this service in the header Authorization: Bearer TOKEN."
-        raise HTTPException(401, told, {"WWW-Authenticate": "Bearer"})
-    return known[0]
-
-
-def _hashed(text: str) -> bytes:
-    return hashlib.sha256(text.encode(errors="surrogateescape")).digest()
-
-
 def _detail(sessions: Sessions, task: Task, spec: EvalSpec, *, in_text: bool) -> TaskDetail:
     messages, tools = sessions.preview(task, spec, in_text=in_text)
     return TaskDetail(
@@ -317,35 +282,12 @@ def _detail(sessions: Sessions, task: Task, spec: EvalSpec, *, in_text: bool) ->
     )
 
 
-def _body(error: PlaygroundError) -> ErrorBody:
-    return ErrorBody(kind=type(error).__name__, message=str(error))
-
-
-def _answer_errors(app: FastAPI) -> None:
-    """Have every refusal answered in the form of ErrorForm, in a sentence."""
-
-    def refused(status: int, body: ErrorBody, headers: Mapping[str, str] | None = None) -> JSONResponse:
-        return JSONResponse(ErrorForm(error=body).model_dump(), status, headers)
-
-    @app.exception_handler(PlaygroundError)
-    async def playground_error(request: Request, error: PlaygroundError) -> JSONResponse:
-        status = next((status for kind, status in STATUS.items() if isinstance(error, kind)), 500)
-        headers = {"Retry-After": str(error.retry_after_s)} if isinstance(error, ServiceBusy) else None
-        return refused(status, _body(error), headers)
-
-    @app.exception_handler(HTTPException)
-    async def http_error(request: Request, error: HTTPException) -> JSONResponse:
-        return refused(error.status_code, ErrorBody(kind="HTTPError", message=str(error.detail)), error.headers)
-
-    @app.exception_handler(RequestValidationError)
-    async def invalid(request: Request, error: RequestValidationError) -> JSONResponse:
-        return refused(422, ErrorBody(kind="BadInput", message=_said(error)))
-
-
-def _said(error: RequestValidationError) -> str:
-    """What is wrong with a request, in a sentence for each field, without what was sent."""
-    told: list[str] = []
-    for each in error.errors()[:5]:
-        place = ".".join(str(part) for part in each["loc"] if part not in ("body", "query", "header"))
-        told.append(f"{place}: {each['msg']}" if place else str(each["msg"]))
-    return "; ".join(told).removeprefix("Value error, ") + ("" if told and told[-1].endswith(".") else ".")
+def _caller(tokens: Mapping[str, str], authorization: Authorization = None) -> str:
+    """The name of the caller. Raises HTTPException 401 if a token is needed and none of them is given."""
+    if not tokens:
+        return ANYBODY
+    given = token_in(authorization)
+    known = [name for name, token in tokens.items() if given is not None and is_same(token, given)]
+    if not known:
+        raise unauthorized()
+    return known[0]

@@ -13,14 +13,18 @@ from passnet_core.bundles.reading import read_bundle
 from passnet_core.corpus.catalogue import Corpus
 from passnet_core.corpus.layout import read_task
 from passnet_core.execution.backends.local import LocalBackend
+from passnet_core.judge.supervisor.machine import code_only
 from passnet_core.lessons.course import Course
 from passnet_core.lessons.lesson import Lesson, Mistake
 from passnet_core.records import Device, digest_of
+from passnet_core.solvers import rules
 from tests.adversarial.corpus import FOLDER, Entry, entries
 
 RECORD = FOLDER / "full_run.json"
 DATA = FOLDER.parents[1] / "data"
 REFERENCES = tuple(sorted(path.parent for path in (DATA / "bundles").glob("*/about.json")))
+RULES = Path(rules.__file__).parent
+CASES = FOLDER.parent / "contract" / "rules_cases.py"
 SAMPLE = 8
 """How many unchanged files, of those that need a judge, are judged while the judge is unchanged."""
 COURSE = Course([DATA / "lessons"], Corpus([DATA / "tasks"]))
@@ -33,20 +37,24 @@ SAMPLES = {"reference": 1, "lesson": 0}
 
 @dataclass(frozen=True)
 class State:
-    """What the verdicts depend on. judge: its digest. files: a digest of what is judged, without what needs a GPU."""
+    """What the verdicts depend on. judge: its digest. files: a digest of what is judged, without what needs a GPU.
+    rules: a digest of the rules that write kernels, and of the cases on which these are compared with eager."""
 
     judge: str
     versions: Mapping[str, str]
     files: Mapping[str, str]
+    rules: str = ""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Which files and reference bundles are judged, and why. files: None stands for all. day: of the sample."""
+    """Which files and reference bundles are judged, and why. files: None stands for all. day: of the sample. rules:
+    whether the rules have changed."""
 
     files: frozenset[str] | None
     why: str
     day: int = 0
+    rules: bool = True
 
 
 def file_of(entry: Entry) -> str:
@@ -90,9 +98,9 @@ def state() -> State:
     mistakes, place = COURSE.general
     files[lesson_of(GENERAL)] = digest_of([_mistakes_digest(mistakes), _lesson_digest(COURSE.lesson(place))])
     if environment is None:
-        return State("none", {}, files)
+        return State("none", {}, files, _rules_digest())
     named = {name: str(getattr(environment, name)) for name in ("python", "torch", "triton", "isolation", "platform")}
-    return State(environment.judge_digest, named, files)
+    return State(environment.judge_digest, named, files, _rules_digest())
 
 
 def planned(now: State, recorded: State | None, by_rule: frozenset[str], turn: int) -> Plan:
@@ -116,7 +124,7 @@ def planned(now: State, recorded: State | None, by_rule: frozenset[str], turn: i
     for kind, names in apart.items():
         sample |= {*_window(names, turn, SAMPLES[kind])}
     why = f"sample {turn}, and {len(changed)} that changed since the recorded full run"
-    return Plan(frozenset(changed | sample), why, turn)
+    return Plan(frozenset(changed | sample), why, turn, now.rules != recorded.rules)
 
 
 def read(path: Path = RECORD) -> State | None:
@@ -126,6 +134,12 @@ def read(path: Path = RECORD) -> State | None:
 
 def write(ran: State, path: Path = RECORD) -> None:
     path.write_text(json.dumps(asdict(ran), indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def _rules_digest() -> str:
+    """A digest of the code on which the kernels of rules depend, besides the judge."""
+    paths = [*sorted(RULES.rglob("*.py")), CASES]
+    return digest_of([code_only(path.read_text(encoding="utf-8")) for path in paths])
 
 
 def _reference_digest(folder: Path) -> str:

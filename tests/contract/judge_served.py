@@ -1,11 +1,8 @@
 """The judge's service over a port of this machine, for tests that call it as its users do."""
 
 import contextlib
-import threading
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-
-import uvicorn
 
 from passnet_core.corpus.catalogue import Corpus
 from passnet_core.corpus.layout import write_task
@@ -15,6 +12,7 @@ from passnet_core.records import Task
 from passnet_core.server.judge_service import ServiceLimits, judge_service
 from passnet_core.server.ledger import Ledger
 from passnet_core.training.judge_client import JudgeClient
+from tests.contract.listening import listening
 
 
 @contextlib.contextmanager
@@ -35,28 +33,11 @@ def served(
     app = judge_service(
         Corpus([folder / "tasks"]), scheduler, ledger, tokens=tokens or {}, limits=limits or ServiceLimits()
     )
-    server = uvicorn.Server(
-        uvicorn.Config(app, port=0, log_level="warning", access_log=False, ws="none", timeout_graceful_shutdown=1)
-    )
-    listening = threading.Event()
-    startup = server.startup
-
-    async def announced(*given: object, **more: object) -> None:
-        await startup(*given, **more)  # type: ignore[arg-type]
-        listening.set()
-
-    server.startup = announced  # type: ignore[method-assign]
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
     try:
-        assert listening.wait(60), "The service does not listen."
-        port = server.servers[0].sockets[0].getsockname()[1]
-        token = next(iter((tokens or {}).values()), "")
-        yield JudgeClient(f"http://127.0.0.1:{port}", token, patience_s=patience_s)
+        with listening(app, before_end=scheduler.close) as url:
+            token = next(iter((tokens or {}).values()), "")
+            yield JudgeClient(url, token, patience_s=patience_s)
     finally:
-        server.should_exit = True
-        scheduler.close()
-        thread.join(30)
         ledger.close()
 
 

@@ -23,7 +23,7 @@ PAGES = [
     *sorted((PROJECT / "docs").glob("*.md")),
     *sorted((PROJECT / "data").glob("*/README.md")),
 ]
-FOLDERS = ("passnet_core", "pages", "tools", "examples", "tests", "assets", "data", "docs")
+FOLDERS = ("passnet_core", "pages", "tools", "examples", "tests", "assets", "data", "docs", "deploy")
 SUFFIXES = (".py", ".md", ".json", ".gz", ".toml", ".txt", ".yaml", ".svg")
 MADE = {
     "tests/adversarial/full_run.json",

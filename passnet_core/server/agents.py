@@ -1,0 +1,322 @@
+"""The tools of coding agents: those of a conversation, with the task named in each call, and those that find tasks,
+runs and scores. What an agent has judged are runs like any other, which a person can watch on a page."""
+
+import json
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from passnet_core.access import PersonalService
+from passnet_core.corpus import searching
+from passnet_core.errors import BadInput, InfrastructureError, PlaygroundError
+from passnet_core.outside import quoted
+from passnet_core.records import Bundle, Device, EvalSpec, Outcome, Stage, Task
+from passnet_core.records.text import is_valid
+from passnet_core.records.trajectories import ToolCall
+from passnet_core.solvers.llm.chat import Tool
+from passnet_core.solvers.llm.conversation import INSPECT_WITHIN_S, guide
+from passnet_core.solvers.llm.prompting import first_of_sources
+from passnet_core.solvers.llm.tools import NOT_DONE, TOOLS, Workplace
+
+MOST_PLACES = 500
+IDLE_S = 6 * 3600.0
+"""How long the files of an agent that does nothing are held, in seconds."""
+LOOK_EVERY_S = 0.1
+LISTED, MOST_LISTED = 20, 200
+MOST_BOARDS = 10
+LABEL = "agent"
+INSTRUCTIONS = """Write a compiler pass for a real PyTorch subgraph, and have it judged. Find a task with list_tasks, \
+read it with read_task, write files with write_file, then check and evaluate them. Only what evaluate reports counts. \
+Each task has files of its own, which stay from call to call."""
+
+_TASK = {"type": "string", "description": "the task's name, as list_tasks gives it"}
+_STAGES = [Stage.VERIFY.value, Stage.MEASURE.value]
+
+
+def _for_agents(tool: Tool) -> Tool:
+    """A tool of a conversation, with the task as its first argument where it works on one."""
+    properties = dict(tool.parameters["properties"])
+    if tool.name != "read_guide":
+        properties = {"task": _TASK, **properties}
+    required = list(properties)
+    if tool.name == "evaluate":
+        about = "verify: values only; measure: times too, on a GPU (default: measure where there is a GPU)"
+        properties["stage"] = {"type": "string", "enum": _STAGES, "description": about}
+    return _tool(tool.name, tool.description, properties, required)
+
+
+def _tool(name: str, description: str, properties: Mapping[str, Any], required: list[str]) -> Tool:
+    schema = {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+    return Tool(name, description, schema)
+
+
+_CONVERSATION = tuple(_for_agents(each) for each in TOOLS if each.name != "finish")
+AGENT_TOOLS = (
+    _tool(
+        "list_tasks",
+        "Finds tasks. A query has words of a task's name or its operations, shapes such as 128x768, and sequences of"
+        " operations such as layer_norm->linear.",
+        {
+            "query": {"type": "string", "description": "what to find (default: all)"},
+            "split": {"type": "string", "description": "only this part of the benchmark, such as train or eval"},
+            "limit": {"type": "integer", "minimum": 1, "maximum": MOST_LISTED, "description": f"default: {LISTED}"},
+        },
+        [],
+    ),
+    _tool(
+        "read_task",
+        "Shows a task: its subgraphs with their sources and inputs, the machine that judges, and what a pass must do."
+        " Also shows the files that you have written for it.",
+        {"task": _TASK},
+        ["task"],
+    ),
+    _tool(
+        "open_bundle",
+        "Replaces your files for a task by those of a stored bundle, to repair or improve it.",
+        {"task": _TASK, "bundle": {"type": "string", "description": "its digest, or the name of a reference bundle"}},
+        ["task", "bundle"],
+    ),
+    *_CONVERSATION,
+    _tool(
+        "list_runs",
+        "Lists the latest runs on a task, with what was accepted, how fast it was, and the digests of their bundles.",
+        {"task": _TASK},
+        ["task"],
+    ),
+    _tool(
+        "scores",
+        "Shows how solvers rank on a task, or on all tasks: the aggregate score of each on a device.",
+        {"task": {"type": "string", "description": "the task's name (default: all tasks)"}},
+        [],
+    ),
+)
+"""All tools, in the order in which an agent reads about them."""
+CHANGING = frozenset({"write_file", "patch_file", "delete_file", "open_bundle", "check", "evaluate"})
+"""The tools that change files, or start runs."""
+
+Told = Callable[[int, int, str], None]
+"""Hears how far judging has come: subgraphs done, of how many, and what is done at present."""
+
+
+@dataclass(frozen=True)
+class AgentAnswer:
+    """What a tool answers. data: the same for programs, or None. failed: whether the call could not be executed."""
+
+    text: str
+    data: dict[str, Any] | None = None
+    failed: bool = False
+
+
+@dataclass
+class _AgentPlace:
+    """Where an agent works on one task. One call works in it at a time. run_id: of what was judged last."""
+
+    workplace: Workplace
+    stage: Stage
+    used_at: float
+    told: Told = lambda done, total, text: None
+    run_id: str = ""
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+class AgentDesk:
+    """Executes the calls of agents. Holds each agent's files by task, in memory. Safe to share between threads.
+
+    page_of: the address at which a person can watch a run, or "" """
+
+    def __init__(self, page_of: Callable[[str], str], *, now: Callable[[], float] = time.monotonic) -> None:
+        self._page_of, self._now = page_of, now
+        self._lock = threading.Lock()
+        self._places: dict[tuple[str, str], _AgentPlace] = {}
+        self._closing = threading.Event()
+
+    def call(
+        self, access: PersonalService, name: str, arguments: Mapping[str, Any], cancelled: threading.Event, told: Told
+    ) -> AgentAnswer:
+        """Execute a call, and say so if that is not possible. When cancelled, its run is cancelled too."""
+        try:
+            given = _checked(name, arguments)
+            match name:
+                case "list_tasks":
+                    return _tasks(access, given)
+                case "list_runs":
+                    return _runs(access, given["task"])
+                case "scores":
+                    return _scores(access, given.get("task"))
+                case "read_guide":
+                    return _page(given["page"])
+            task = access.service.corpus.task(given.pop("task"))
+            return self._worked(access, task, name, given, cancelled, told)
+        except PlaygroundError as error:
+            return AgentAnswer(f"{NOT_DONE}{error}", failed=True)
+
+    def close(self) -> None:
+        """Give up what is being judged."""
+        self._closing.set()
+
+    def _worked(
+        self,
+        access: PersonalService,
+        task: Task,
+        name: str,
+        given: dict[str, Any],
+        cancelled: threading.Event,
+        told: Told,
+    ) -> AgentAnswer:
+        place = self._place(access, task)
+        if not place.lock.acquire(blocking=False):
+            raise BadInput(f"Another call still works on task {quoted(task.id)}. Wait for its answer.")
+        try:
+            place.told, place.run_id = told, ""
+            workplace = place.workplace
+            if name == "read_task":
+                first = first_of_sources(task.subgraphs)
+                surroundings = workplace.bench.surroundings(first, INSPECT_WITHIN_S, cancelled)
+                opening = workplace.opening(task, surroundings, in_text=False)
+                return AgentAnswer("\n\n".join(each.text for each in opening))
+            if name == "open_bundle":
+                bundle = access.bundle(given["bundle"])
+                workplace.files.take(bundle)
+                return AgentAnswer(f"Your files are now: {', '.join(workplace.files.codes)}.")
+            if name == "evaluate":
+                place.stage = Stage(given.pop("stage", _usual_stage(access)))
+            done = workplace.do(ToolCall("", name, json.dumps(given)), cancelled)
+            if not place.run_id:
+                return AgentAnswer(done.text, failed=done.text.startswith(NOT_DONE))
+            return self._judged(access, place.run_id, done.text)
+        finally:
+            place.used_at = self._now()
+            place.lock.release()
+
+    def _judged(self, access: PersonalService, run_id: str, text: str) -> AgentAnswer:
+        outcomes = access.outcomes(run_id)
+        page = self._page_of(run_id)
+        data = {
+            "run": run_id,
+            "page": page,
+            "accepted": sum(each.verdict.accepted for each in outcomes),
+            "total": len(outcomes),
+            "verdicts": dict(Counter(each.verdict.value for each in outcomes)),
+        }
+        return AgentAnswer(f"{text}\n\nRun {run_id}" + (f": {page}" if page else "."), data)
+
+    def _place(self, access: PersonalService, task: Task) -> _AgentPlace:
+        """Where this agent works on a task. Raises BadInput if too many places are held."""
+        key = (access.owner, task.id)
+        with self._lock:
+            until = self._now() - IDLE_S
+            for each in [each for each, place in self._places.items() if place.used_at < until]:
+                if not self._places[each].lock.locked():
+                    del self._places[each]
+            if key not in self._places:
+                if len(self._places) >= MOST_PLACES:
+                    raise BadInput(f"Agents work on {MOST_PLACES} tasks here, and no more can be begun. Come later.")
+                self._places[key] = self._made(access, task)
+            return self._places[key]
+
+    def _made(self, access: PersonalService, task: Task) -> _AgentPlace:
+        device = access.service.device().device if access.may_use_gpu else Device.CPU
+        stage = _usual_stage(access)
+        service = access.service
+
+        def judged(bundle: Bundle | None, spec: EvalSpec, cancelled: threading.Event) -> tuple[Outcome, ...]:
+            asked = spec if spec.stage is Stage.CHECK else replace(spec, stage=place.stage)
+            run_id = place.run_id = access.submit(task, bundle, asked, label=LABEL)
+            while not (found := access.progress(run_id)).finished:
+                place.told(found.done, found.total, found.detail or found.phase.value)
+                if cancelled.wait(LOOK_EVERY_S) or self._closing.is_set():
+                    access.cancel(run_id)
+                    cancelled.set()
+                    return service.wait(run_id)
+            if found.problem:
+                raise InfrastructureError(found.problem)
+            return found.outcomes
+
+        bench = service.bench(task, EvalSpec(stage=stage, device=device), judged)
+        author = "agent" if access.person is None else access.person.name
+        place = _AgentPlace(Workplace(bench, guide(), author), stage, self._now())
+        return place
+
+
+def _usual_stage(access: PersonalService) -> Stage:
+    """measure where there is a GPU that this person may use, else verify."""
+    here = access.service.device().device
+    return Stage.MEASURE if here is Device.CUDA and access.may_use_gpu else Stage.VERIFY
+
+
+def _checked(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of a call. Raises BadInput if there is no such tool, or if it does not take them."""
+    tool = next((each for each in AGENT_TOOLS if each.name == name), None)
+    if tool is None:
+        raise BadInput(f"There is no tool {quoted(name)}. There are: {', '.join(each.name for each in AGENT_TOOLS)}.")
+    properties, required = tool.parameters["properties"], tool.parameters["required"]
+    if missing := [each for each in required if each not in arguments]:
+        raise BadInput(f"{name} lacks the argument {missing[0]}.")
+    if unknown := [each for each in arguments if each not in properties]:
+        raise BadInput(f"{name} has no argument {quoted(unknown[0])}. It has: {', '.join(properties) or 'none'}.")
+    for each, value in arguments.items():
+        wanted = properties[each]
+        if wanted["type"] == "integer":
+            if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= wanted["maximum"]:
+                raise BadInput(f"The argument {each} of {name} must be a number from 1 to {wanted['maximum']}.")
+        elif not isinstance(value, str) or not is_valid(value):
+            raise BadInput(f"The argument {each} of {name} must be text in valid Unicode.")
+        elif value not in wanted.get("enum", [value]):
+            raise BadInput(f"The argument {each} of {name} must be one of {', '.join(wanted['enum'])}.")
+    return dict(arguments)
+
+
+def _tasks(access: PersonalService, given: Mapping[str, Any]) -> AgentAnswer:
+    split = given.get("split")
+    every = searching.found(given.get("query", ""), access.service.corpus.tasks())
+    found = [each for each in every if split in (None, each.split)]
+    shown = found[: given.get("limit", LISTED)]
+    lines = [
+        f"{each.id} ({each.split}, {each.subgraphs} subgraphs, {', '.join(each.dtypes)}): {' → '.join(each.operators)}"
+        for each in shown
+    ]
+    return AgentAnswer(
+        "\n".join([f"{len(found)} tasks" + (f", of which {len(shown)}:" if shown else "."), *lines]),
+        {"total": len(found), "tasks": [each.id for each in shown]},
+    )
+
+
+def _runs(access: PersonalService, task_id: str) -> AgentAnswer:
+    access.service.corpus.task(task_id)
+    lines = []
+    for each in access.runs(LISTED, task_id):
+        speed = "" if each.median_speedup is None else f", {each.median_speedup:.3f} times eager"
+        what = f"bundle {each.run.bundle_digest}" if each.run.bundle_digest else "TorchInductor"
+        lines.append(
+            f"{each.run.id} {each.run.started_at[:10]} {what}, {each.run.spec.stage.value} on"
+            f" {each.device or 'no device'}: {each.accepted} of {each.total} accepted{speed}"
+        )
+    return AgentAnswer("\n".join(lines) or "There is no run on this task.")
+
+
+def _scores(access: PersonalService, task_id: str | None) -> AgentAnswer:
+    from passnet_core.leaderboard.standings import standings_of  # numpy loads only where scores are asked for
+
+    if task_id is not None:
+        access.service.corpus.task(task_id)
+    parts = []
+    for board in access.boards(task_id)[:MOST_BOARDS]:
+        lines = [
+            f"- {name}: " + ("no score" if report.aggregate is None else f"aggregate score {report.aggregate:.4f}")
+            for name, report in standings_of(board)
+        ]
+        conditions = f"capture {board.capture.value}, profile {board.profile.value}, clock {board.clock_version}"
+        parts.append(
+            "\n".join([f"{board.title} on {board.device} ({conditions}), {len(board.places)} subgraphs:", *lines])
+        )
+    return AgentAnswer("\n\n".join(parts) or "Nothing was timed on a GPU yet.")
+
+
+def _page(page: str) -> AgentAnswer:
+    pages = guide()
+    if page not in pages:
+        raise BadInput(f"The guide has no page {quoted(page)}. It has: {', '.join(pages)}.")
+    return AgentAnswer(pages[page])

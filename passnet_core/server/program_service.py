@@ -1,0 +1,280 @@
+"""The playground as an interface for programs, over HTTP: tasks, bundles, runs, outcomes and scores.
+
+The OpenAPI document is served at /api/openapi.json. Every refusal has the form of ErrorForm. Coding agents find their
+tools at /mcp."""
+
+import asyncio
+import contextlib
+import math
+import time
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, FastAPI, Query, Request, Response
+from fastapi.responses import JSONResponse, PlainTextResponse
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.routing import Route
+
+from passnet_core import __version__
+from passnet_core.access import PersonalService
+from passnet_core.corpus import searching
+from passnet_core.errors import UnknownItem
+from passnet_core.people.register import Register
+from passnet_core.records.text import is_valid
+from passnet_core.scoring.published import published
+from passnet_core.server.agents import AgentDesk
+from passnet_core.server.answering import LARGEST_BODY, Authorization, answer_errors, token_in, unauthorized
+from passnet_core.server.forms import ErrorForm, TaskForm
+from passnet_core.server.mcp_service import McpService
+from passnet_core.server.program_forms import (
+    LONGEST_WAIT_S,
+    MOST_LISTED,
+    BoardForm,
+    PersonForm,
+    ReferenceForm,
+    RunForm,
+    RunRequest,
+    ServerHealth,
+    SharingForm,
+    StandingForm,
+    StoredBundle,
+    TaskList,
+    WholeTask,
+)
+from passnet_core.service import Service
+from passnet_core.store.exchange import summary_to_json
+
+LOOK_EVERY_S = 0.2
+RUN_PAGE = "/runs?run="
+MOST_BOARDS = 10
+"""How many boards are answered unless more are asked for."""
+ACCEPTED = 202
+
+
+@dataclass(frozen=True)
+class Door:
+    """Who is let in. register: of the persons with tokens; None: everybody who can connect may do everything. hosts:
+    the names under which the server is called, to keep pages of other sites from calling it by a name of their own;
+    "*" allows any. page: the address of the app, to which answers link."""
+
+    register: Register | None
+    hosts: Sequence[str] = ("127.0.0.1", "localhost", "[::1]")
+    page: str = ""
+
+    def access(self, service: Service, token: str | None) -> PersonalService | None:
+        """The service as the holder of a token sees it; None for nobody. Raises NotAllowed for somebody banned."""
+        if self.register is None:
+            return PersonalService(service)
+        person = None if token is None else self.register.holder(token)
+        return None if person is None else PersonalService(service, self.register, person)
+
+    def page_of(self, run_id: str) -> str:
+        """Where a person can watch a run; "" if no address of the app is known."""
+        return f"{self.page.rstrip('/')}{RUN_PAGE}{run_id}" if self.page else ""
+
+
+def program_service(service: Service, door: Door) -> FastAPI:
+    """The application: /api for programs, /mcp for coding agents."""
+    agents = AgentDesk(door.page_of)
+    mcp = McpService(agents, lambda token: door.access(service, token))
+
+    @contextlib.asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        async with mcp.running():
+            yield
+        agents.close()
+
+    app = FastAPI(
+        title="PassNet Playground",
+        version=__version__,
+        summary="Tasks, bundles, runs, outcomes and scores, for programs.",
+        openapi_url="/api/openapi.json",
+        docs_url=None,  # its pages would load scripts from another site
+        redoc_url=None,
+        lifespan=lifespan,
+        max_body_size=LARGEST_BODY,
+        responses={status: {"model": ErrorForm} for status in (401, 403, 404, 409, 422, 429, 503)},
+    )
+    app.state.close = agents.close
+    """Gives up what is under way; call it before the server waits for its requests."""
+    app.add_middleware(TrustedHostMiddleware, allowed_hosts=list(door.hosts), www_redirect=False)
+    answer_errors(app)
+    app.include_router(_routes(service, door), prefix="/api")
+    app.router.routes.append(Route("/mcp", endpoint=mcp))
+    return app
+
+
+def _routes(service: Service, door: Door) -> APIRouter:
+    routes = APIRouter()
+
+    def caller(request: Request, authorization: Authorization = None) -> PersonalService:
+        _readable(request)
+        found = door.access(service, token_in(authorization))
+        if found is None:
+            raise unauthorized()
+        return found
+
+    Caller = Annotated[PersonalService, Depends(caller)]
+    Limit = Annotated[int, Query(ge=1, le=MOST_LISTED)]
+
+    def form_of(access: PersonalService, run_id: str) -> RunForm:
+        return RunForm.of(access.progress(run_id), door.page_of(run_id))
+
+    @routes.get("/health", summary="Whether anything can be judged", response_model=ServerHealth)
+    def health() -> JSONResponse:
+        capacity = service.capacity()
+        here = capacity.devices[0]
+        found = ServerHealth(
+            ok=not here.problem,
+            problem=here.problem,
+            version=__version__,
+            device=here.label,
+            isolation=here.isolation.value,
+            judges=capacity.judges,
+            jobs=service.load(),
+        )
+        return JSONResponse(found.model_dump(), 503 if here.problem else 200)
+
+    @routes.get("/me", summary="Who asks, and how much may be judged")
+    def me(access: Caller) -> PersonForm:
+        person = access.person
+        if person is None:
+            return PersonForm(name="", role="operator", device_s=None, used_s=0.0, most_jobs=1_000_000, gpu=True)
+        allowed = person.allowance
+        return PersonForm(
+            name=person.name,
+            role=person.role.value,
+            device_s=allowed.device_s if math.isfinite(allowed.device_s) else None,
+            used_s=access.used_s(),
+            most_jobs=allowed.jobs,
+            gpu=allowed.gpu,
+        )
+
+    @routes.get("/tasks", summary="Find tasks, by the search text of Explore")
+    def tasks(
+        access: Caller,
+        query: Annotated[str, Query(max_length=1000)] = "",
+        split: str | None = None,
+        offset: Annotated[int, Query(ge=0)] = 0,
+        limit: Limit = 100,
+    ) -> TaskList:
+        found = [each for each in searching.found(query, service.corpus.tasks()) if split in (None, each.split)]
+        return TaskList(total=len(found), tasks=[TaskForm.of(each) for each in found[offset : offset + limit]])
+
+    @routes.get("/tasks/{task_id}", summary="A task with its subgraphs: sources and inputs")
+    def task(access: Caller, task_id: str) -> WholeTask:
+        return WholeTask.of(service.corpus.task(task_id))
+
+    @routes.get("/bundles", summary="The bundles that come with the playground")
+    def bundles(access: Caller) -> list[ReferenceForm]:
+        return [
+            ReferenceForm(
+                name=each.name,
+                title=each.title,
+                description=each.description,
+                tasks=list(each.task_ids),
+                digest=each.bundle.digest,
+            )
+            for each in service.reference_bundles()
+        ]
+
+    @routes.get("/bundles/{digest}", summary="A bundle: of a run that you see, or one that comes with the playground")
+    def bundle(access: Caller, digest: str) -> StoredBundle:
+        return StoredBundle.of(access.bundle(digest))
+
+    @routes.post("/runs", status_code=ACCEPTED, summary="Have a bundle or TorchInductor judged")
+    def start(access: Caller, asked: RunRequest, response: Response) -> RunForm:
+        found = service.corpus.task(asked.task)
+        made = None
+        if asked.bundle is not None:
+            made = asked.bundle.bundle()
+        elif asked.bundle_digest is not None:
+            made = access.bundle(asked.bundle_digest)
+        spec = asked.spec(service.device().device)
+        run_id = access.submit(found, made, spec, subgraph_ids=asked.subgraphs, label=asked.label, fresh=asked.fresh)
+        response.headers["Location"] = f"/api/runs/{run_id}"
+        return form_of(access, run_id)
+
+    @routes.get("/runs", summary="Runs that you see, the newest first")
+    def runs(access: Caller, task: str | None = None, mine: bool = False, limit: Limit = 100) -> list[dict[str, Any]]:
+        return [summary_to_json(each) for each in access.runs(limit, task, mine=mine)]
+
+    @routes.get("/runs/{run_id}", summary="How far a run has come")
+    async def run(
+        access: Caller,
+        run_id: str,
+        wait_s: Annotated[
+            float, Query(ge=0, le=LONGEST_WAIT_S, description="answer when it has finished, or after so many seconds")
+        ] = 0.0,
+    ) -> RunForm:
+        until = time.monotonic() + wait_s
+        while True:
+            found = await asyncio.to_thread(form_of, access, run_id)
+            if found.finished or time.monotonic() >= until:
+                return found
+            await asyncio.sleep(LOOK_EVERY_S)
+
+    @routes.post("/runs/{run_id}/cancel", summary="Cancel a run of yours")
+    def cancel(access: Caller, run_id: str) -> RunForm:
+        access.cancel(run_id)
+        return form_of(access, run_id)
+
+    @routes.put("/runs/{run_id}/shared", summary="Let everybody who has its link see a run of yours, or nobody else")
+    def share(access: Caller, run_id: str, asked: SharingForm) -> SharingForm:
+        access.share(run_id, asked.shared)
+        return asked
+
+    @routes.get("/runs/{run_id}/outcomes", summary="The outcomes so far, in PassBench's published form")
+    def outcomes(access: Caller, run_id: str) -> list[dict[str, Any]]:
+        return [published(each) for each in access.outcomes(run_id)]
+
+    @routes.get("/runs/{run_id}/export", summary="A finished run as a run file", response_class=PlainTextResponse)
+    def export(access: Caller, run_id: str) -> PlainTextResponse:
+        return PlainTextResponse(access.export_run(run_id), media_type="application/jsonl")
+
+    @routes.get("/runs/{run_id}/scores", summary="ES(t) and the aggregate score of a run")
+    def scores(access: Caller, run_id: str) -> list[dict[str, Any]]:
+        from passnet_core.scoring.report import entry_of, report_to_json, score_reports
+
+        entries = [entry_of(each) for each in access.outcomes(run_id)]
+        return [report_to_json(each) for each in score_reports(entries)]
+
+    @routes.get("/boards", summary="Solvers ranked on the same subgraphs under the same conditions")
+    def boards(access: Caller, task: str | None = None, limit: Limit = MOST_BOARDS) -> list[BoardForm]:
+        return board_forms(access, task, limit)
+
+    return routes
+
+
+def board_forms(access: PersonalService, task_id: str | None, limit: int) -> list[BoardForm]:
+    """The boards that a person sees, of one task or of all, at most so many: those that say most come first."""
+    from passnet_core.leaderboard.standings import standings_of
+    from passnet_core.scoring.report import report_to_json
+
+    found = []
+    for board in access.boards(task_id)[:limit]:
+        found.append(
+            BoardForm(
+                id=board.id,
+                title=board.title,
+                device=board.device,
+                capture=board.capture.value,
+                profile=board.profile.value,
+                clock_version=board.clock_version,
+                tasks=len(board.task_ids),
+                subgraphs=len(board.places),
+                total=board.total,
+                recorded=list(board.recorded),
+                standings=[
+                    StandingForm(name=name, report=report_to_json(report)) for name, report in standings_of(board)
+                ],
+            )
+        )
+    return found
+
+
+def _readable(request: Request) -> None:
+    """Refuse addresses that are no text. Raises UnknownItem."""
+    if not all(is_valid(each) and "\0" not in each for each in request.path_params.values()):
+        raise UnknownItem("There is nothing at this address.")

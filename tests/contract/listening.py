@@ -1,0 +1,33 @@
+"""An application served over a port of this machine, for tests that call it as its users do."""
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import uvicorn
+
+
+@contextlib.contextmanager
+def listening(app: Any, *, before_end: Callable[[], None] = lambda: None) -> Iterator[str]:
+    """Serve the application, and yield its address. before_end: called when the server is to stop."""
+    server = uvicorn.Server(
+        uvicorn.Config(app, port=0, log_level="warning", access_log=False, ws="none", timeout_graceful_shutdown=1)
+    )
+    ready = threading.Event()
+    startup = server.startup
+
+    async def announced(*given: object, **more: object) -> None:
+        await startup(*given, **more)  # type: ignore[arg-type]
+        ready.set()
+
+    server.startup = announced  # type: ignore[method-assign]
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    try:
+        assert ready.wait(60), "The service does not listen."
+        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        before_end()
+        thread.join(30)

@@ -1,0 +1,383 @@
+"""The interface for programs, over real HTTP, with a judge whose verdicts the tests choose."""
+
+import itertools
+import math
+import random
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from passnet_core.execution.backends.fake import FakeBackend
+from passnet_core.people import register as register_module
+from passnet_core.people.person import ALLOWANCES, PersonRole
+from passnet_core.records import Device, EvalSpec, Job, Outcome, Verdict
+from passnet_core.server.answering import LARGEST_BODY
+from tests.contract.made import outcome
+from tests.contract.made import task as three_subgraphs
+from tests.contract.programs_served import Answered, Playground, Program, playground
+from tests.contract.scripted import a_pass
+
+FASTER = a_pass(Verdict.FASTER)
+
+
+def as_written(job: Job) -> Outcome:
+    """The verdict that the code names; TorchInductor is right, but not timed."""
+    code = job.bundle.passes[0].code if job.bundle else ""
+    return outcome(job, next((each for each in Verdict if f"VERDICT {each.value}" in code), Verdict.VALUES_ONLY))
+
+
+@pytest.fixture
+def backend() -> FakeBackend:
+    return FakeBackend(as_written, Device.CUDA)
+
+
+@pytest.fixture
+def alone(tmp_path: Path, backend: FakeBackend) -> Iterator[Playground]:
+    with playground(tmp_path, backend, [three_subgraphs()]) as served:
+        yield served
+
+
+@pytest.fixture
+def many(tmp_path: Path, backend: FakeBackend) -> Iterator[Playground]:
+    with playground(tmp_path, backend, [three_subgraphs()], many=True) as served:
+        yield served
+
+
+def bundle(code: str = FASTER) -> dict[str, Any]:
+    return {"passes": [{"name": "a.py", "code": code}]}
+
+
+def with_token(many: Playground, token: str, method: str, path: str, body: Any = None) -> Answered:
+    """The answer to somebody who sends this as a token."""
+    header = f"Bearer {token}".encode().decode("latin-1")
+    return Program(many.url).ask(method, path, body, Authorization=header)
+
+
+def held_up(backend: FakeBackend) -> threading.Event:
+    """Have the judge answer only once the event that is returned is set."""
+    go_on = threading.Event()
+
+    def slowly(job: Job) -> Outcome:
+        assert go_on.wait(60)
+        return as_written(job)
+
+    backend.answer = slowly
+    return go_on
+
+
+# --- what a program can do -------------------------------------------------------------------------------------------
+
+
+def test_a_program_finds_a_task_has_a_bundle_judged_and_reads_what_came_out(alone: Playground) -> None:
+    program = alone.program()
+    assert program.get("/tasks?query=relu&split=develop")["tasks"][0]["subgraphs"] == 3
+    assert program.get("/tasks?query=nothing-like-it") == {"total": 0, "tasks": []}
+    task = program.get("/tasks/relu")
+    assert "torch.nn.functional.relu" in task["subgraphs"][1]["code"]
+    assert task["subgraphs"][1]["inputs"][0] == {
+        "name": "in_0", "dtype": "float32", "shape": [2, 4], "low": None, "high": None,
+    }  # fmt: skip
+
+    run = program.judged(task="relu", bundle=bundle(), stage="measure", label="mine")
+    assert (run["finished"], run["accepted"], run["total"], run["verdicts"]) == (True, 3, 3, {"right, faster": 3})
+    assert run["page"] == f"http://page.example/runs?run={run['run']}"
+    outcomes = program.get(f"/runs/{run['run']}/outcomes")
+    assert [each["subgraph"] for each in outcomes] == ["float32/0", "float32/1", "float32/2"]
+    (scores,) = program.get(f"/runs/{run['run']}/scores")
+    assert scores["samples"] == 3
+    assert scores["aggregate_score"] == pytest.approx(1.5, rel=0.1)
+    (listed,) = program.get("/runs?task=relu")
+    assert (listed["run"], listed["label"], listed["accepted"]) == (run["run"], "mine", 3)
+    (board,) = program.get("/boards?task=relu")
+    assert [each["report"]["bundle_digest"] for each in board["standings"]] == [run["bundle_digest"]]
+    stored = program.get(f"/bundles/{run['bundle_digest']}")
+    assert stored["bundle"] == {"passes": [{"name": "a.py", "code": FASTER}], "helpers": []}
+
+
+def test_a_stored_bundle_and_the_compiler_are_judged_by_name(alone: Playground) -> None:
+    program = alone.program()
+    first = program.judged(task="relu", bundle=bundle(), subgraphs=["float32/1"])
+    again = program.judged(task="relu", bundle_digest=first["bundle_digest"])
+    assert (again["bundle_digest"], again["total"]) == (first["bundle_digest"], 3)
+    compiler = program.judged(task="relu", solver="inductor")
+    assert (compiler["solver"], compiler["bundle_digest"], compiler["accepted"]) == ("inductor", None, 3)
+
+
+def test_an_exported_run_is_a_run_file(alone: Playground, tmp_path: Path) -> None:
+    program = alone.program()
+    run = program.judged(task="relu", bundle=bundle())
+    text = program.ask("GET", f"/api/runs/{run['run']}/export").data
+    other = tmp_path / "other"
+    with playground(other, FakeBackend(as_written), [three_subgraphs()]) as elsewhere:
+        assert elsewhere.service.import_run(text) == run["run"]
+        assert elsewhere.program().get(f"/runs/{run['run']}")["accepted"] == 3
+
+
+def test_a_run_under_way_is_waited_for_for_a_while_and_can_be_cancelled(
+    alone: Playground, backend: FakeBackend
+) -> None:
+    go_on = held_up(backend)
+    program = alone.program()
+    started = program.ask("POST", "/api/runs", {"task": "relu", "bundle": bundle()})
+    assert started.headers["location"] == f"/api/runs/{started.data['run']}"
+    place = f"/runs/{started.data['run']}"
+    assert program.get(f"{place}?wait_s=0.3")["finished"] is False
+    assert program.ask("GET", f"/api{place}/export").status == 409
+    program.ask("POST", f"/api{place}/cancel")
+    go_on.set()
+    ended = program.get(f"{place}?wait_s=30")
+    assert (ended["finished"], ended["cancelled"], ended["verdicts"]["cancelled"]) == (True, True, 2)
+
+
+WRONG: list[tuple[dict[str, Any], int, str]] = [
+    ({"task": "gone", "bundle": bundle()}, 404, "Task 'gone'"),
+    ({"task": "relu", "bundle": bundle(), "subgraphs": ["float32/9"]}, 404, "'float32/9'"),
+    ({"task": "relu", "bundle_digest": "gone"}, 404, "no bundle 'gone'"),
+    ({"task": "relu"}, 422, "Give bundle or bundle_digest"),
+    ({"task": "relu", "solver": "inductor", "bundle": bundle()}, 422, "Give bundle or bundle_digest"),
+    ({"task": "relu", "bundle": bundle(), "bundle_digest": "x"}, 422, "Give bundle or bundle_digest"),
+    ({"task": "relu", "bundle": bundle(), "trails": 5}, 422, "trails"),
+    ({"task": "relu", "bundle": {"passes": [{"name": "../a.py", "code": FASTER}]}}, 422, "../a.py"),
+    ({"task": "relu", "bundle": bundle(), "label": "x" * 201}, 422, "label"),
+]
+
+
+@pytest.mark.parametrize(("asked", "status", "said"), WRONG, ids=[said for _, _, said in WRONG])
+def test_a_wrong_request_is_refused_in_a_sentence(
+    alone: Playground, asked: dict[str, Any], status: int, said: str
+) -> None:
+    answered = alone.program().ask("POST", "/api/runs", asked)
+    assert answered.status == status
+    assert said in answered.data["error"]["message"]
+    assert alone.program().get("/runs") == []
+
+
+# --- who is let in ---------------------------------------------------------------------------------------------------
+
+
+def test_without_a_valid_token_nobody_is_let_in(many: Playground, monkeypatch: pytest.MonkeyPatch) -> None:
+    alice = many.program("alice")
+    assert alice.get("/me")["name"] == "alice"
+    assert many.register is not None
+    bob = many.program("bob")
+    many.register.revoke(many.register.tokens(many.person("bob"))[0].id)
+    forged = alice.token[:-1] + ("A" if alice.token[-1] != "A" else "B")
+    for token in ("", forged, alice.token.upper(), alice.token[1:], "passnet_", bob.token, "ü" * 40, "x" * 4000):
+        for method, path in (("GET", "/api/me"), ("GET", "/api/runs"), ("POST", "/api/runs"), ("POST", "/mcp")):
+            answered = with_token(many, token, method, path)
+            assert answered.status == 401, (token, path)
+            assert "Send a token" in answered.data["error"]["message"]
+    assert many.program().ask("GET", "/api/me", Authorization=f"Basic {alice.token}").status == 401
+    now = register_module.time.time()
+    monkeypatch.setattr(register_module.time, "time", lambda: now + 31 * 24 * 3600)
+    assert alice.ask("GET", "/api/me").status == 401
+
+
+def test_whether_the_server_is_well_is_told_to_everybody(many: Playground) -> None:
+    health = many.program().get("/health")
+    assert (health["ok"], health["device"], health["jobs"]) == (True, "fake device", 0)
+
+
+def test_nobody_sees_the_run_of_another_until_it_is_shared(many: Playground) -> None:
+    alice, bob, boss = many.program("alice"), many.program("bob"), many.program("boss", PersonRole.OPERATOR)
+    run = alice.judged(task="relu", bundle=bundle(), stage="measure")
+    place = f"/api/runs/{run['run']}"
+    ways = [("GET", place), *(("GET", f"{place}/{each}") for each in ("outcomes", "export", "scores"))]
+    for method, path in [*ways, ("POST", f"{place}/cancel"), ("GET", f"/api/bundles/{run['bundle_digest']}")]:
+        refused = bob.ask(method, path)
+        assert refused.status == 404, path
+        # as if it were not there
+        gone = bob.ask(method, path.replace(run["run"], "260101-gone").replace(run["bundle_digest"], "gone"))
+        told = refused.data["error"]["message"].replace(run["run"], "260101-gone").replace(run["bundle_digest"], "gone")
+        assert told == gone.data["error"]["message"]
+    assert bob.ask("PUT", f"{place}/shared", {"shared": True}).status == 404
+    assert bob.ask("POST", "/api/runs", {"task": "relu", "bundle_digest": run["bundle_digest"]}).status == 404
+    assert (bob.get("/runs"), bob.get("/boards")) == ([], [])
+    assert [each["run"] for each in alice.get("/runs")] == [run["run"]]
+    assert [each["run"] for each in boss.get("/runs")] == [run["run"]]
+    assert len(alice.get("/boards")) == 1
+
+    assert alice.ask("PUT", f"{place}/shared", {"shared": True}).data == {"shared": True}
+    assert all(bob.ask(method, path).status == 200 for method, path in ways)
+    assert bob.ask("POST", f"{place}/cancel").status == 403
+    assert bob.ask("PUT", f"{place}/shared", {"shared": False}).status == 403
+    assert bob.get("/runs") == []
+    alice.ask("PUT", f"{place}/shared", {"shared": False})
+    assert bob.ask("GET", place).status == 404
+
+
+def test_runs_of_nobody_are_everybodys(many: Playground) -> None:
+    bob = many.program("bob")
+    made = three_subgraphs()
+    run_id = many.service.submit(made, None, EvalSpec(device=Device.CUDA))
+    many.service.wait(run_id)
+    assert [each["run"] for each in bob.get("/runs")] == [run_id]
+    assert bob.get("/runs?mine=true") == []
+    assert bob.ask("POST", f"/api/runs/{run_id}/cancel").status == 403
+
+
+# --- how much is judged ----------------------------------------------------------------------------------------------
+
+
+def test_who_has_used_an_hours_judging_waits(many: Playground) -> None:
+    alice, bob = many.program("alice"), many.program("bob")
+    assert many.register is not None
+    many.register.spent(many.person("alice").id, ALLOWANCES[PersonRole.MEMBER].device_s + 1)
+    me = alice.get("/me")
+    assert (me["device_s"], math.floor(me["used_s"])) == (1800.0, 1801)
+    refused = alice.ask("POST", "/api/runs", {"task": "relu", "bundle": bundle()})
+    assert refused.status == 429
+    assert "30 minutes of judging" in refused.data["error"]["message"]
+    assert 3500 < int(refused.headers["retry-after"]) <= 3600
+    assert bob.judged(task="relu", bundle=bundle())["accepted"] == 3
+
+
+def test_a_run_ends_at_the_limit_and_says_so(many: Playground, backend: FakeBackend) -> None:
+    alice = many.program("alice")
+    register, person = many.register, many.person("alice")
+    assert register is not None
+
+    def long(job: Job) -> Outcome:
+        register.spent(person.id, ALLOWANCES[PersonRole.MEMBER].device_s)
+        return as_written(job)
+
+    backend.answer = long
+    run = alice.judged(task="relu", bundle=bundle())
+    assert run["verdicts"] == {"right, faster": 1, "cancelled": 2}
+    last = alice.get(f"/runs/{run['run']}/outcomes")[-1]
+    assert "30 minutes of judging" in str(last)
+
+
+def test_judging_is_counted_for_whom_it_was_done(many: Playground) -> None:
+    alice, bob = many.program("alice"), many.program("bob")
+    alice.judged(task="relu", bundle=bundle())
+    assert 0 < alice.get("/me")["used_s"] < 60
+    assert bob.get("/me")["used_s"] == 0
+
+
+def test_so_many_subgraphs_wait_and_no_more(
+    many: Playground, backend: FakeBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    allowed = ALLOWANCES[PersonRole.MEMBER]
+    monkeypatch.setitem(ALLOWANCES, PersonRole.MEMBER, type(allowed)(allowed.device_s, 4, allowed.gpu))
+    go_on = held_up(backend)
+    alice, bob = many.program("alice"), many.program("bob")
+    assert alice.ask("POST", "/api/runs", {"task": "relu", "bundle": bundle()}).status == 202
+    refused = alice.ask("POST", "/api/runs", {"task": "relu", "bundle": bundle(FASTER + "\n")})
+    assert (refused.status, refused.headers["retry-after"]) == (429, "60")
+    assert bob.ask("POST", "/api/runs", {"task": "relu", "bundle": bundle()}).status == 202
+    go_on.set()
+
+
+def test_nothing_is_done_for_somebody_who_is_banned(many: Playground) -> None:
+    alice = many.program("alice")
+    run = alice.judged(task="relu", bundle=bundle())
+    assert many.register is not None
+    many.register.ban(many.person("alice"), "mining coins.")
+    place = f"/api/runs/{run['run']}"
+    for method, path in (("GET", "/api/me"), ("GET", place), ("POST", "/api/runs"), ("POST", "/mcp")):
+        refused = alice.ask(method, path, {"task": "relu", "bundle": bundle()} if method == "POST" else None)
+        assert refused.status == 403, path
+        assert "mining coins. Ask who runs this server." in refused.data["error"]["message"]
+    many.register.ban(many.person("alice"), "")
+    assert alice.get(f"/runs/{run['run']}")["accepted"] == 3
+
+
+def test_what_was_done_is_in_the_log_and_no_token(many: Playground) -> None:
+    alice = many.program("alice")
+    run = alice.judged(task="relu", bundle=bundle())
+    alice.ask("GET", f"/api/runs/{run['run']}/export")
+    alice.ask("PUT", f"/api/runs/{run['run']}/shared", {"shared": True})
+    assert many.register is not None
+    assert [(each.person_id, each.deed, each.about) for each in reversed(many.register.log(9))] == [
+        (many.person("alice").id, deed, run["run"]) for deed in ("started a run", "exported a run", "shared a run")
+    ]
+    kept = b"".join(path.read_bytes() for path in (many.service.settings.home).glob("people.sqlite*"))
+    assert alice.token.encode() not in kept
+
+
+# --- what is not served ----------------------------------------------------------------------------------------------
+
+
+def test_pages_of_other_sites_cannot_call(alone: Playground) -> None:
+    program = alone.program()
+    assert program.ask("GET", "/api/me", Host="evil.example").status == 400
+    assert program.ask("POST", "/mcp", {}, Host="evil.example").status == 400
+    # what a form of another page may send without asking first
+    for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"):
+        answered = program.ask("POST", "/api/runs", b'{"task": "relu", "solver": "inductor"}', Content_Type=kind)
+        assert answered.status == 422, kind
+        assert program.ask("POST", "/mcp", b"{}", Content_Type=kind).status >= 400, kind
+    assert (
+        program.ask("OPTIONS", "/api/runs", Origin="http://evil.example").headers.get("access-control-allow-origin")
+        is None
+    )
+    assert program.get("/runs") == []
+
+
+def test_nothing_is_read_by_a_path(alone: Playground) -> None:
+    program = alone.program()
+    for part in ("tasks", "runs", "bundles"):
+        for name in (
+            "..",
+            "../../people.sqlite",
+            "%2e%2e%2f%2e%2e%2fetc%2fpasswd",
+            "%00",
+            "%ff%fe",
+            "x" * 5000,
+            "\\..\\",
+        ):
+            answered = program.ask("GET", f"/api/{part}/{name}".replace("\\", "%5C"))
+            assert answered.status in (400, 404, 414), (part, name)
+            assert "root:" not in str(answered.data)
+
+
+def test_a_body_that_is_too_large_is_not_read(alone: Playground) -> None:
+    for path in ("/api/runs", "/mcp"):
+        body = b" " * (LARGEST_BODY + 1)
+        assert alone.program().ask("POST", path, body).status == 413
+
+
+def test_nothing_is_served_that_should_not_be(many: Playground) -> None:
+    assert_nothing_leaks(many, 500)
+
+
+def test_nothing_is_served_that_should_not_be_in_ten_thousand_calls(many: Playground) -> None:
+    assert_nothing_leaks(many, 10_000)
+
+
+def assert_nothing_leaks(many: Playground, calls: int) -> None:
+    """Seeded calls without tokens, with forged, revoked and other persons' ones, with ids of others, and with addresses
+    and bodies of all kinds show nothing of a run, and change nothing of it."""
+    secret = "a-secret-of-alice"
+    alice, bob = many.program("alice"), many.program("bob")
+    run = alice.judged(task="relu", bundle=bundle(f"{FASTER}# {secret}\n"), label=secret, stage="measure")
+    assert many.register is not None
+    lapsed = many.register.issue(many.person("alice"), "", 1)
+    many.register.revoke(many.register.tokens(many.person("alice"))[-1].id)
+    drawn = random.Random(35)
+    tokens = ["", bob.token, bob.token, lapsed, alice.token[:-2], alice.token[::-1], bob.token + "x", "null", "é"]
+    ids = [run["run"], run["bundle_digest"], run["run"].upper(), f"{run['run']}%20"]
+    ids += ["relu", "..", "%00", "*", "'", "1%20OR%201"]
+    parts = ["runs", "bundles", "tasks", "boards", "me", "people", "log", "../home", ""]
+    ends = ["", "/outcomes", "/export", "/scores", "/cancel", "/shared", "?wait_s=0", "?mine=true", "/.."]
+    methods = ["GET", "GET", "GET", "POST", "PUT", "DELETE", "PATCH", "HEAD"]
+    by_digest = {"task": "relu", "bundle_digest": run["bundle_digest"]}
+    bodies: Iterator[Any] = itertools.cycle([None, {"shared": True}, by_digest, b"{", []])
+    for _ in range(calls):
+        method, token = drawn.choice(methods), drawn.choice(tokens)
+        path = f"/api/{drawn.choice(parts)}/{drawn.choice(ids)}{drawn.choice(ends)}"
+        if drawn.random() < 0.2:
+            path = f"/api/{drawn.choice(parts)}{drawn.choice(ends)}"
+        body = None if method in ("GET", "HEAD") else next(bodies)
+        answered = with_token(many, token, method, path, body)
+        seen = (method, path, token[:12], answered)
+        assert secret not in str(answered.data), seen
+        assert answered.status < 500, seen
+        if answered.status < 300 and "health" not in path:
+            assert token == bob.token, seen
+    assert alice.get(f"/runs/{run['run']}")["finished"] is True
+    assert not many.register.is_shared(run["run"])

@@ -81,9 +81,10 @@ class PersonalService:
         self._see(run_id)
         if self.service.visitor_of(run_id) != self.owner:
             raise NotAllowed(f"Run {run_id} is not yours, so you cannot share it.")
-        if self._register is not None:
-            self._register.share(run_id, self.owner, shared)
-            self._note("shared a run" if shared else "stopped sharing a run", run_id)
+        if self._register is None:
+            raise NotAllowed("No person has a token here, so everybody sees every run.")
+        self._register.share(run_id, self.owner, shared)
+        self._note("shared a run" if shared else "stopped sharing a run", run_id)
 
     # --- what was judged ---
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from passnet_core.access import PersonalService
 from passnet_core.corpus import searching
-from passnet_core.errors import BadInput, InfrastructureError, PlaygroundError
+from passnet_core.errors import BadInput, PlaygroundError
 from passnet_core.outside import quoted
 from passnet_core.records import Bundle, Device, EvalSpec, Outcome, Stage, Task
 from passnet_core.records.text import is_valid
@@ -225,15 +225,16 @@ class AgentDesk:
         def judged(bundle: Bundle | None, spec: EvalSpec, cancelled: threading.Event) -> tuple[Outcome, ...]:
             asked = spec if spec.stage is Stage.CHECK else replace(spec, stage=place.stage)
             run_id = place.run_id = access.submit(task, bundle, asked, label=LABEL)
-            while not (found := access.progress(run_id)).finished:
-                place.told(found.done, found.total, found.detail or found.phase.value)
-                if cancelled.wait(LOOK_EVERY_S) or self._closing.is_set():
+            try:
+                while not (found := access.progress(run_id)).finished:
+                    place.told(found.done, found.total, found.detail or found.phase.value)
+                    if cancelled.wait(LOOK_EVERY_S) or self._closing.is_set():
+                        break
+            finally:
+                # also if whoever hears of the progress has gone
+                if not access.progress(run_id).finished:
                     access.cancel(run_id)
-                    cancelled.set()
-                    return service.wait(run_id)
-            if found.problem:
-                raise InfrastructureError(found.problem)
-            return found.outcomes
+            return service.wait(run_id)
 
         bench = service.bench(task, EvalSpec(stage=stage, device=device), judged)
         author = "agent" if access.person is None else access.person.name

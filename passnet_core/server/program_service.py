@@ -276,5 +276,6 @@ def board_forms(access: PersonalService, task_id: str | None, limit: int) -> lis
 
 def _readable(request: Request) -> None:
     """Refuse addresses that are no text. Raises UnknownItem."""
-    if not all(is_valid(each) and "\0" not in each for each in request.path_params.values()):
+    given = (*request.path_params.values(), *request.query_params.values())
+    if not all(is_valid(each) and "\0" not in each for each in given):
         raise UnknownItem("There is nothing at this address.")

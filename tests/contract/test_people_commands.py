@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 
 from passnet_core.cli.main import main
+from passnet_core.execution.backends.base import Backend
+from passnet_core.execution.backends.fake import FakeBackend
 from passnet_core.settings import Settings
+from tests.contract.made import outcome
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -19,9 +22,9 @@ def run(tmp_path: Path) -> Run:
     (tmp_path / "data").mkdir()
     settings = Settings(home=tmp_path / "home", data=tmp_path / "data", python=Path(sys.executable))
 
-    def command(*argv: str) -> tuple[int, str, str]:
+    def command(*argv: str, backend: Backend | None = None) -> tuple[int, str, str]:
         out, err = io.StringIO(), io.StringIO()
-        return main(argv, out=out, err=err, settings=settings), out.getvalue(), err.getvalue()
+        return main(argv, out=out, err=err, settings=settings, backend=backend), out.getvalue(), err.getvalue()
 
     return command
 
@@ -62,3 +65,12 @@ def test_a_wrong_command_says_what_is_wrong(run: Run, argv: tuple[str, ...], sai
     code, out, err = run(*argv)
     assert (code, out) == (2, "")
     assert said in err
+
+
+def test_without_a_sandbox_nobody_else_is_served(run: Run) -> None:
+    """The judge of this test says that it has limits only."""
+    run("people", "add", "Alice")
+    run("people", "token", "Alice")
+    code, out, err = run("serve-api", "--address", "0.0.0.0", backend=FakeBackend(outcome))
+    assert (code, out) == (3, "")
+    assert "only in a sandbox" in err

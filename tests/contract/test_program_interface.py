@@ -363,7 +363,7 @@ def assert_nothing_leaks(many: Playground, calls: int) -> None:
     ids = [run["run"], run["bundle_digest"], run["run"].upper(), f"{run['run']}%20"]
     ids += ["relu", "..", "%00", "*", "'", "1%20OR%201"]
     parts = ["runs", "bundles", "tasks", "boards", "me", "people", "log", "../home", ""]
-    ends = ["", "/outcomes", "/export", "/scores", "/cancel", "/shared", "?wait_s=0", "?mine=true", "/.."]
+    ends = ["?task=%00", "", "/outcomes", "/export", "/scores", "/cancel", "/shared", "?wait_s=0", "?mine=true", "/.."]
     methods = ["GET", "GET", "GET", "POST", "PUT", "DELETE", "PATCH", "HEAD"]
     by_digest = {"task": "relu", "bundle_digest": run["bundle_digest"]}
     bodies: Iterator[Any] = itertools.cycle([None, {"shared": True}, by_digest, b"{", []])

@@ -128,6 +128,16 @@ def test_every_relative_link_resolves(page: Path) -> None:
         assert not anchor or anchor in anchors(target.read_text()), f"{named(page)} links to {link}"
 
 
+def test_every_promise_of_security_names_tests_that_exist() -> None:
+    text = (PROJECT / "docs" / "security.md").read_text()
+    rows = [line for line in text.splitlines() if line.startswith("| ") and "---" not in line][1:]
+    assert all("`tests/" in row or row.endswith("| the same |") for row in rows)
+    found = re.findall(r"`(tests/[\w/.]+\.py)::(\w+)`", text)
+    assert len(found) > 10
+    for path, test in found:
+        assert f"def {test}(" in (PROJECT / path).read_text(), f"{path} has no {test}"
+
+
 def test_the_readme_lists_every_part_of_the_package() -> None:
     layout = section(README, "Architecture").split("passnet_core/\n", 1)[1].split("\ntools ", 1)[0]
     listed = {name for line in layout.splitlines() for name in re.match(r"  ([\w, ]+?)  ", line)[1].split(", ")}  # type: ignore[index]

@@ -51,12 +51,13 @@ def _written(text: str, file: str | None, console: Console) -> int:
     if file is None:
         console.out.write(text)
         return ACCEPTED
-    _write(text, Path(file))
+    write(text, Path(file))
     console.tell(f"Wrote {file}.")
     return ACCEPTED
 
 
-def _write(text: str, path: Path) -> None:
+def write(text: str, path: Path) -> None:
+    """Write a file. Raises BadInput if that is not possible."""
     try:
         path.write_text(text, encoding="utf-8", newline="\n")
     except OSError as error:
@@ -85,7 +86,7 @@ def report(args: argparse.Namespace, console: Console) -> int:
     with console.service() as service:
         text = run_report(service, args.run)
     path = Path(args.out)
-    _write(text, path)
+    write(text, path)
     if args.json:
         console.show({"run": args.run, "file": args.out, "bytes": path.stat().st_size})
     else:

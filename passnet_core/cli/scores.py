@@ -1,4 +1,4 @@
-"""The command score, which computes ES(t) and the aggregate score."""
+"""The commands score, which computes ES(t) and the aggregate score, and leaderboard, which ranks solvers."""
 
 import argparse
 import io
@@ -8,9 +8,10 @@ from typing import Any
 
 from passnet_core import outside
 from passnet_core.cli.console import ACCEPTED, Console
-from passnet_core.cli.parser import command
-from passnet_core.errors import BadInput
-from passnet_core.records import BASELINE_NAMES
+from passnet_core.cli.parser import command, values
+from passnet_core.cli.runs import write
+from passnet_core.errors import BadInput, UnknownItem
+from passnet_core.records import BASELINE_NAMES, Capture
 
 
 def score(args: argparse.Namespace, console: Console) -> int:
@@ -58,6 +59,70 @@ def score(args: argparse.Namespace, console: Console) -> int:
     return ACCEPTED
 
 
+def leaderboard(args: argparse.Namespace, console: Console) -> int:
+    from passnet_core.leaderboard.boards import Board  # numpy again
+    from passnet_core.reports.ranks import RankedBoard, as_csv, as_json, as_page, ranks_of
+
+    with console.service() as service:
+        every = service.boards()
+
+    def fits(board: Board) -> bool:
+        return (
+            args.task in (None, *board.task_ids)
+            and board.profile.value == args.profile
+            and args.capture in (None, board.capture.value)
+            and (args.device or "").lower() in board.device.lower()
+            and (args.board is None or board.id.startswith(args.board))
+        )
+
+    found = [each for each in every if fits(each)]
+    if not found:
+        raise UnknownItem("There is no board like this here. List the boards with: passnet leaderboard --list")
+    if args.list:
+        console.table(
+            ("board", "subgraphs", "tasks", "solvers", "device", "capture", "clock"),
+            [
+                (each.id, str(len(each.places)), each.title, str(len(each.contestants)), each.device,
+                 each.capture.value, str(each.clock_version))
+                for each in found
+            ],
+        )  # fmt: skip
+        return ACCEPTED
+    ranks = ranks_of(found[0], every)
+    if args.html:
+        write(as_page(ranks), Path(args.html))
+        console.tell(f"Wrote {args.html}.")
+    if args.csv:
+        write(as_csv(ranks.ours), Path(args.csv))
+        console.tell(f"Wrote {args.csv}.")
+    if args.json:
+        console.show(as_json(ranks))
+        return ACCEPTED
+
+    def told(ranked: RankedBoard) -> None:
+        names = ("place", "solver", "aggregate score", "geometric mean", "right", "faster than eager", "than Inductor")
+        rows = []
+        for row in ranked.rows:
+            mean = "" if row.geometric_mean is None else f"{row.geometric_mean.value:.3f}"
+            score = f"{row.score.value:.3f} [{row.score.low:.3f}, {row.score.high:.3f}]"
+            right, faster = (f"{number}/{row.subgraphs}" for number in (row.right, row.faster))
+            beaten = f"{row.faster_than_inductor}/{row.compared}" if row.compared else ""
+            rows.append((str(row.place), row.contestant.name, score, mean, right, faster, beaten))
+        console.say(f"{ranked.conditions}.")
+        console.table(names, rows)
+        for row in ranked.rows:
+            if row.alike:
+                console.say(f"{row.contestant.name} cannot be told apart from {', '.join(row.alike)}.")
+
+    told(ranks.ours)
+    if ranks.by_passnet is not None:
+        console.say("\nThe same by PassNet's rules:")
+        told(ranks.by_passnet)
+    console.say(f"\nPublished by others, not judged here: {ranks.source}.")
+    console.table(("solver", "aggregate score"), [(each.name, f"{each.score:.3f}") for each in ranks.published])
+    return ACCEPTED
+
+
 def _read_entries(path: Path) -> list[Any]:
     from passnet_core.scoring.report import read_entries
 
@@ -73,7 +138,7 @@ def _read_entries(path: Path) -> list[Any]:
 
 
 def add_commands(commands: Any) -> None:
-    """Declare score."""
+    """Declare score and leaderboard."""
     scoring = command(
         commands, "score", score, "compute ES(t) and the aggregate score of a run or of a file of outcomes"
     )
@@ -95,3 +160,15 @@ def add_commands(commands: Any) -> None:
         help="count what PassNet's protocol aborted, as too unsteady, as a runtime failure, as PassNet does"
         " (default: leave it out, to be run again)",
     )  # fmt: skip
+
+    ranking = command(commands, "leaderboard", leaderboard, "rank solvers that ran the same subgraphs")
+    ranking.add_argument("--board", metavar="ID", help="a board's id (default: the one that says most)")
+    ranking.add_argument("--task", metavar="TASK", help="only boards with this task")
+    ranking.add_argument("--device", metavar="TEXT", help="only devices with this in their name")
+    ranking.add_argument("--capture", choices=values(Capture), help="only this way of calling the rewritten graph")
+    ranking.add_argument(
+        "--profile", choices=("strict", "passnet"), default="strict", help="by whose rules (default: %(default)s)"
+    )
+    ranking.add_argument("--list", action="store_true", help="list the boards instead, the most telling one first")
+    ranking.add_argument("--csv", metavar="FILE", help="also write the rows of the board as CSV")
+    ranking.add_argument("--html", metavar="FILE", help="also write one static page that loads nothing")

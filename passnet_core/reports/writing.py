@@ -24,14 +24,10 @@ PROFILES = {Profile.STRICT: "strict", Profile.PASSNET: "PassNet's rules"}
 
 def written(content: Content) -> str:
     """Return the HTML, the same for the same content. Raises InfrastructureError if the template cannot be read."""
-    style = _style()
-    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    return _template().render(
+    return page(
+        "report.html.jinja",
         content=content,
         run=content.material.run,
-        style=Markup(style),
-        # allow only this file's own style: no script, image, font, connection, form or frame
-        policy=f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'",
         SCALE=SCALE,
         SPAN=SPAN,
         LEVELS_SAID=LEVELS_SAID,
@@ -39,8 +35,14 @@ def written(content: Content) -> str:
     )
 
 
-def _style() -> str:
-    return asset("report.css")
+def page(template: str, **content: Any) -> str:
+    """A page in the style of reports, which may load nothing. Raises InfrastructureError if the template cannot be
+    read."""
+    style = asset("report.css")
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    # allow only this file's own style: no script, image, font, connection, form or frame
+    policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+    return _template(template).render(style=Markup(style), policy=policy, **content)
 
 
 @functools.cache
@@ -55,7 +57,7 @@ def asset(name: str) -> str:
 
 
 @functools.cache
-def _template() -> jinja2.Template:
+def _template(name: str) -> jinja2.Template:
     environment = jinja2.Environment(
         autoescape=True, finalize=_shown, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
@@ -63,7 +65,7 @@ def _template() -> jinja2.Template:
         "when": _when, "shape": _shape, "figure": _figure, "level": level_of, "listed": _listed,
         "brief": _brief, "named": PROFILES.get,
     }  # fmt: skip
-    return environment.from_string(asset("report.html.jinja"))
+    return environment.from_string(asset(name))
 
 
 def _shown(value: Any) -> Any:

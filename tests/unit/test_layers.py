@@ -35,7 +35,7 @@ ALLOWED: dict[str, set[str]] = {
     "service": {"solvers", "leaderboard", "lessons", "whole_models", *NOUNS, *PURE, *EDGES},
     "people": {"people", *NOUNS},
     "access": {"people", "service", "leaderboard", "store", "execution", *NOUNS},
-    "reports": {"reports", "service", *NOUNS, *PURE, *EDGES},
+    "reports": {"reports", "service", "leaderboard", *NOUNS, *PURE, *EDGES},
     "server": {
         *("server", "service", "access", "people", "solvers", "leaderboard", "training", *NOUNS, *PURE, *EDGES),
     },

@@ -1,4 +1,5 @@
-"""The views below the ranking on the Scores page: behind a point, speedups, against TorchInductor, two solvers."""
+"""The views below the ranking on the Scores page: behind a point, speedups, against TorchInductor, two solvers, and
+the leaderboard."""
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
@@ -9,6 +10,7 @@ import altair as alt
 import streamlit as st
 
 from pages.ui import frame, links
+from pages.ui.leaderboard import leaderboard_view
 from pages.ui.plots import leave_for, picked_fields
 from pages.ui.tables import choose_row
 from pages.ui.text import count, plain
@@ -480,6 +482,7 @@ VIEWS: Mapping[str, Callable[[Look], None]] = {
     "Speedups": speedups,
     f"Against {INDUCTOR}": against_inductor,
     "Two solvers": two_solvers,
+    "Leaderboard": lambda look: leaderboard_view(look.board, look.boards),
 }
 BEHIND = next(iter(VIEWS))
 

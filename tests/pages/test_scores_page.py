@@ -24,7 +24,7 @@ from tests.contract.made import of_clock
 from tests.example_playground import REFERENCE, answer, hostile, measured, write_data
 from tests.pages.visiting import Visit, page_links, read
 
-VIEWS = ("Behind a point", "Speedups", "Against TorchInductor", "Two solvers")
+VIEWS = ("Behind a point", "Speedups", "Against TorchInductor", "Two solvers", "Leaderboard")
 
 
 def table(app: AppTest, column: str) -> pandas.DataFrame:
@@ -194,7 +194,8 @@ def test_invalid_parameters_in_the_link_are_ignored(visit: Visit, view: str) -> 
     assert not app.error
     (warning,) = app.warning
     assert "There is no board '<b>rubbish</b>' here" in warning.value.replace("\\", "")
-    assert len(table(app, "place")) == 2, "the default board is shown"
+    (ranking,) = [each.value for each in app.dataframe if {"place", "accepted"} <= set(each.value)]
+    assert len(ranking) == 2, "the default board is shown"
     assert visit("scores", view="rubbish").tabs[0].label == VIEWS[0]
 
 
@@ -256,3 +257,17 @@ def test_new_measurements_appear_on_the_next_rerun(visit: Visit, service: Servic
     another(service, "late", 9.0)
     app.run()
     assert len(table(app, "place")) == 3
+
+
+def test_the_leaderboard_says_who_cannot_be_told_apart_and_keeps_others_figures_apart(
+    visit: Visit, service: Service
+) -> None:
+    another(service, "a second", 1.9)
+    app = visit("scores", view="Leaderboard")
+    places = table(app, "faster than Inductor")
+    assert set(places["place"]) <= set(range(1, len(places) + 1))
+    assert "Claude Opus 4.6" not in set(places["solver"])
+    named = [each.value for each in app.dataframe if "solver" in each.value]
+    (published,) = [each for each in named if "Claude Opus 4.6" in set(each["solver"])]
+    assert list(published["aggregate score"])[:2] == [1.0, 0.706]
+    assert "Not judged here" in read(app)

@@ -1,7 +1,7 @@
 """The leaderboard among the views of the Scores page: places, and who cannot be told apart."""
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
@@ -71,7 +71,7 @@ def _table(ranked: RankedBoard) -> None:
     _show(rows)
 
 
-def _show(rows: Sequence[dict[str, object]]) -> None:
+def _show(rows: Sequence[Mapping[str, object]]) -> None:
     figures = {each: st.column_config.NumberColumn(each, format="%.3f") for each in FIGURES}
     st.dataframe(rows, hide_index=True, width="stretch", column_config=figures, placeholder="–")
 

@@ -112,9 +112,11 @@ class AgentAnswer:
 
 @dataclass
 class _AgentPlace:
-    """Where an agent works on one task. One call works in it at a time. run_id: of what was judged last."""
+    """Where an agent works on one task. One call works in it at a time. access: as the agent has it in this call.
+    run_id: of what was judged in it."""
 
     workplace: Workplace
+    access: PersonalService
     stage: Stage
     used_at: float
     told: Told = lambda done, total, text: None
@@ -125,7 +127,7 @@ class _AgentPlace:
 class AgentDesk:
     """Executes the calls of agents. Holds each agent's files by task, in memory. Safe to share between threads.
 
-    page_of: the address at which a person can watch a run, or "" """
+    page_of: tells the address at which a person can watch a run; empty if there is none."""
 
     def __init__(self, page_of: Callable[[str], str], *, now: Callable[[], float] = time.monotonic) -> None:
         self._page_of, self._now = page_of, now
@@ -170,7 +172,8 @@ class AgentDesk:
         if not place.lock.acquire(blocking=False):
             raise BadInput(f"Another call still works on task {quoted(task.id)}. Wait for its answer.")
         try:
-            place.told, place.run_id = told, ""
+            # the person's role may have changed since the last call
+            place.access, place.told, place.run_id = access, told, ""
             workplace = place.workplace
             if name == "read_task":
                 first = first_of_sources(task.subgraphs)
@@ -224,21 +227,22 @@ class AgentDesk:
 
         def judged(bundle: Bundle | None, spec: EvalSpec, cancelled: threading.Event) -> tuple[Outcome, ...]:
             asked = spec if spec.stage is Stage.CHECK else replace(spec, stage=place.stage)
-            run_id = place.run_id = access.submit(task, bundle, asked, label=LABEL)
+            now = place.access
+            run_id = place.run_id = now.submit(task, bundle, asked, label=LABEL)
             try:
-                while not (found := access.progress(run_id)).finished:
+                while not (found := now.progress(run_id)).finished:
                     place.told(found.done, found.total, found.detail or found.phase.value)
                     if cancelled.wait(LOOK_EVERY_S) or self._closing.is_set():
                         break
             finally:
                 # also if whoever hears of the progress has gone
-                if not access.progress(run_id).finished:
-                    access.cancel(run_id)
+                if not now.progress(run_id).finished:
+                    now.cancel(run_id)
             return service.wait(run_id)
 
         bench = service.bench(task, EvalSpec(stage=stage, device=device), judged)
         author = "agent" if access.person is None else access.person.name
-        place = _AgentPlace(Workplace(bench, guide(), author), stage, self._now())
+        place = _AgentPlace(Workplace(bench, guide(), author), access, stage, self._now())
         return place
 
 

@@ -29,6 +29,8 @@ MARKED: dict[str, tuple[str, ...]] = {
         "contract/test_ray_backend.py::test_a_job_whose_judge_is_killed_is_judged_elsewhere",
         "contract/test_ray_backend.py::test_three_hundred_jobs_survive_the_loss_of_a_node_and_of_the_head",
         "contract/test_killed_server.py::test_what_a_server_reported_is_there_when_it_was_killed_fifty_times",
+        "contract/test_ray_backend.py::test_a_cancelled_job_ends_soon_and_the_next_one_runs",
+        "contract/test_ray_backend.py::test_a_job_whose_driver_is_killed_is_judged",
         "contract/test_program_interface.py::test_nothing_is_served_that_should_not_be_in_ten_thousand_calls",
         "tools/test_extraction.py::test_a_tiny_model_becomes_tasks",
         "tools/test_harvesting.py::test_a_tiny_model_is_cut_into_tasks_of_three_families",

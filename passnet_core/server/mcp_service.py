@@ -24,6 +24,8 @@ from passnet_core.server.answering import LARGEST_BODY, body_of, token_in, unaut
 from passnet_core.server.forms import ErrorBody, ErrorForm
 
 NAME = "passnet"
+ENTERED = "passnet.entered"
+"""Where the scope of a request has the service as who asks sees it."""
 MOST_CALLS = 64
 """How many calls are executed at once; others wait."""
 Enter = Callable[[str | None], PersonalService | None]
@@ -37,8 +39,8 @@ class McpService:
         self._enter = enter
 
         def access(context: ServerRequestContext[Any, Any]) -> PersonalService:
-            found = enter(_token(context.request))
-            assert found is not None, "the request was let in"
+            request: Any = context.request
+            found: PersonalService = request.scope[ENTERED]
             return found
 
         self._sessions = StreamableHTTPSessionManager(
@@ -51,14 +53,18 @@ class McpService:
             yield
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        refusal = await anyio.to_thread.run_sync(self._refusal, _token(Request(scope)))
-        await (refusal or self._sessions.asgi_app)(scope, receive, send)
+        token = token_in(Request(scope).headers.get("authorization"))
+        entered = await anyio.to_thread.run_sync(self._entered, token)
+        if isinstance(entered, JSONResponse):
+            await entered(scope, receive, send)
+        else:
+            await self._sessions.asgi_app({**scope, ENTERED: entered}, receive, send)
 
-    def _refusal(self, token: str | None) -> JSONResponse | None:
-        """The answer to a request that is not let in."""
+    def _entered(self, token: str | None) -> PersonalService | JSONResponse:
+        """The service as who asks sees it, or the answer to who is not let in."""
         try:
-            if self._enter(token) is not None:
-                return None
+            if (found := self._enter(token)) is not None:
+                return found
         except NotAllowed as error:
             return JSONResponse(ErrorForm(error=body_of(error)).model_dump(), 403)
         told = unauthorized()
@@ -130,7 +136,3 @@ def _server(agents: AgentDesk, access: Callable[[ServerRequestContext[Any, Any]]
         on_list_tools=tools,
         on_call_tool=call,
     )
-
-
-def _token(request: Request | None) -> str | None:
-    return None if request is None else token_in(request.headers.get("authorization"))

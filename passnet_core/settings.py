@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
+from typing import TypeVar
 
 from passnet_core.errors import BadInput
 from passnet_core.outside import is_folder, quoted
@@ -33,6 +34,7 @@ def rules_file(data: Path = BUNDLED_DATA) -> Path:
 
 
 SHORTEST_TOKEN = 16
+Choice = TypeVar("Choice", bound=StrEnum)
 YES_OR_NO = {"yes": True, "no": False}
 
 
@@ -112,7 +114,7 @@ def read_settings(environ: Mapping[str, str] | None = None) -> Settings:
         home=home,
         data=_existing_folder(values, "PASSNET_DATA", BUNDLED_DATA),
         python=_interpreter(values),
-        isolation=_isolation(values),
+        isolation=_choice(values, "PASSNET_ISOLATION", IsolationChoice.AUTO),
         spares=_spares(values),
         models=ModelSettings(
             values.get("OPENAI_BASE_URL", ""),
@@ -122,7 +124,7 @@ def read_settings(environ: Mapping[str, str] | None = None) -> Settings:
         ),
         own_models=_yes_or_no(values, "PASSNET_OWN_MODELS"),
         judge_tokens=_tokens(values.get("PASSNET_JUDGE_TOKENS", "")),
-        backend=_backend(values),
+        backend=_choice(values, "PASSNET_BACKEND", BackendChoice.LOCAL),
         ray_accelerator=values.get("PASSNET_RAY_ACCELERATOR", "").strip(),
     )
 
@@ -209,19 +211,11 @@ def _yes_or_no(values: Mapping[str, str], name: str) -> bool | None:
     return YES_OR_NO[text] if text else None
 
 
-def _isolation(values: Mapping[str, str]) -> IsolationChoice:
-    text = values.get("PASSNET_ISOLATION") or IsolationChoice.AUTO.value
+def _choice(values: Mapping[str, str], name: str, default: Choice) -> Choice:
+    """The value of a variable that names a member of an enum, which is the default's."""
+    text = values.get(name) or default.value
     try:
-        return IsolationChoice(text)
+        return type(default)(text)
     except ValueError:
-        known = ", ".join(each.value for each in IsolationChoice)
-        raise BadInput(f"PASSNET_ISOLATION is {quoted(text)}. Set it to one of {known}.") from None
-
-
-def _backend(values: Mapping[str, str]) -> BackendChoice:
-    text = values.get("PASSNET_BACKEND") or BackendChoice.LOCAL.value
-    try:
-        return BackendChoice(text)
-    except ValueError:
-        known = ", ".join(each.value for each in BackendChoice)
-        raise BadInput(f"PASSNET_BACKEND is {quoted(text)}. Set it to one of {known}.") from None
+        known = ", ".join(each.value for each in type(default))
+        raise BadInput(f"{name} is {quoted(text)}. Set it to one of {known}.") from None

@@ -2,7 +2,6 @@
 
 import argparse
 import contextlib
-from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
@@ -99,10 +98,8 @@ def people_log(args: argparse.Namespace, console: Console) -> int:
     return ACCEPTED
 
 
-@contextlib.contextmanager
-def _register(console: Console) -> Iterator[Register]:
-    with contextlib.closing(Register(console.settings.home)) as register:
-        yield register
+def _register(console: Console) -> contextlib.closing[Register]:
+    return contextlib.closing(Register(console.settings.home))
 
 
 def _told(args: argparse.Namespace, console: Console, register: Register, person: Person, deed: str) -> int:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property, lru_cache
-from math import exp, log
+from math import exp, inf, log
 from statistics import median
 
 import numpy as np
@@ -233,6 +233,14 @@ def ranked(
             lines.append(Ranked(0, each, level.es, report))
     lines.sort(key=lambda line: (-line.score, line.contestant.name))
     return tuple(replace(line, place=1 + sum(other.score > line.score for other in lines)) for line in lines)
+
+
+def standings_of(board: Board) -> list[tuple[str, ScoreReport]]:
+    """The name and the report of each solver on a board, the best aggregate score first."""
+    reports = [
+        (each.name, _report(each, PENALTY_SLOW, PENALTY_FAILED, Interpretation.DEFAULT)) for each in board.contestants
+    ]
+    return sorted(reports, key=lambda each: -inf if each[1].aggregate is None else each[1].aggregate, reverse=True)
 
 
 def spread(contestant: Contestant, t: int) -> Spread:

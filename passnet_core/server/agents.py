@@ -5,7 +5,7 @@ import json
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -189,13 +189,12 @@ class AgentDesk:
             done = workplace.do(ToolCall("", name, json.dumps(given)), cancelled)
             if not place.run_id:
                 return AgentAnswer(done.text, failed=done.text.startswith(NOT_DONE))
-            return self._judged(access, place.run_id, done.text)
+            return self._judged(access.service.outcomes(place.run_id), place.run_id, done.text)
         finally:
             place.used_at = self._now()
             place.lock.release()
 
-    def _judged(self, access: PersonalService, run_id: str, text: str) -> AgentAnswer:
-        outcomes = access.outcomes(run_id)
+    def _judged(self, outcomes: Sequence[Outcome], run_id: str, text: str) -> AgentAnswer:
         page = self._page_of(run_id)
         data = {
             "run": run_id,
@@ -227,17 +226,17 @@ class AgentDesk:
 
         def judged(bundle: Bundle | None, spec: EvalSpec, cancelled: threading.Event) -> tuple[Outcome, ...]:
             asked = spec if spec.stage is Stage.CHECK else replace(spec, stage=place.stage)
-            now = place.access
-            run_id = place.run_id = now.submit(task, bundle, asked, label=LABEL)
+            # a run of the agent's own, so that nobody need ask whether it is seen
+            run_id = place.run_id = place.access.submit(task, bundle, asked, label=LABEL)
             try:
-                while not (found := now.progress(run_id)).finished:
+                while not (found := service.progress(run_id)).finished:
                     place.told(found.done, found.total, found.detail or found.phase.value)
                     if cancelled.wait(LOOK_EVERY_S) or self._closing.is_set():
                         break
             finally:
                 # also if whoever hears of the progress has gone
-                if not now.progress(run_id).finished:
-                    now.cancel(run_id)
+                if not service.progress(run_id).finished:
+                    place.access.cancel(run_id)
             return service.wait(run_id)
 
         bench = service.bench(task, EvalSpec(stage=stage, device=device), judged)
@@ -303,7 +302,7 @@ def _runs(access: PersonalService, task_id: str) -> AgentAnswer:
 
 
 def _scores(access: PersonalService, task_id: str | None) -> AgentAnswer:
-    from passnet_core.leaderboard.standings import standings_of  # numpy loads only where scores are asked for
+    from passnet_core.leaderboard.boards import standings_of  # numpy loads only where scores are asked for
 
     if task_id is not None:
         access.service.corpus.task(task_id)

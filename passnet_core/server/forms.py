@@ -1,12 +1,14 @@
 """What is sent to the judge's service and what it answers, as typed schemas from which the OpenAPI document is made."""
 
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from passnet_core import __version__
 from passnet_core.bundles.reading import naming_problems
 from passnet_core.corpus.summaries import TaskSummary
 from passnet_core.errors import BadInput
+from passnet_core.execution.backends.base import Capacity
 from passnet_core.records import Baseline, Bundle, Capture, Device, EvalSpec, PassFile, Profile, Stage, Verdict
 from passnet_core.solvers.llm.files import LARGEST_FILE, MOST_FILES
 from passnet_core.training.answers import bundle_in
@@ -328,8 +330,8 @@ class TaskDetail(BaseModel):
     tools: list[dict[str, Any]]
 
 
-class HealthForm(BaseModel):
-    """Whether the service can judge, and how much it has to do. problem: why it cannot; else empty."""
+class ServerHealth(BaseModel):
+    """Whether anything can be judged. problem: why not; else empty."""
 
     ok: bool
     problem: str
@@ -337,7 +339,26 @@ class HealthForm(BaseModel):
     device: str
     isolation: str
     judges: int
+    jobs: int = Field(description="pieces of work that wait or are under way, such as jobs, one for each subgraph")
+
+    @classmethod
+    def of(cls, capacity: Capacity, jobs: int, **more: int) -> Self:
+        here = capacity.devices[0]
+        return cls(
+            ok=not here.problem,
+            problem=here.problem,
+            version=__version__,
+            device=here.label,
+            isolation=here.isolation.value,
+            judges=capacity.judges,
+            jobs=jobs,
+            **more,
+        )
+
+
+class HealthForm(ServerHealth):
+    """The same of the judge's service, and how much it has to do."""
+
     evaluations: int = Field(description="evaluations that wait or are judged")
-    jobs: int = Field(description="their jobs, one for each subgraph, that wait or are judged")
     most: int = Field(description="evaluations that may; more are refused with status 429")
     sessions: int

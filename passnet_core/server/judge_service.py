@@ -227,20 +227,10 @@ def judge_service(
     @app.get("/health", summary="Whether the service can judge", response_model=HealthForm)
     async def health() -> JSONResponse:
         capacity = await asyncio.to_thread(scheduler.capacity)
-        here = capacity.devices[0]
-        found = HealthForm(
-            ok=not here.problem,
-            problem=here.problem,
-            version=__version__,
-            device=here.label,
-            isolation=here.isolation.value,
-            judges=capacity.judges,
-            evaluations=desk.in_progress,
-            jobs=scheduler.load(),
-            most=desk.most,
-            sessions=len(sessions),
+        found = HealthForm.of(
+            capacity, scheduler.load(), evaluations=desk.in_progress, most=desk.most, sessions=len(sessions)
         )
-        return JSONResponse(found.model_dump(), 503 if here.problem else 200)
+        return JSONResponse(found.model_dump(), 200 if found.ok else 503)
 
     @app.get("/metrics", summary="Figures for Prometheus", response_class=PlainTextResponse)
     async def figures(who: Annotated[str, caller]) -> PlainTextResponse:

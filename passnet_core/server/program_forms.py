@@ -1,5 +1,6 @@
 """What programs send to the interface of the playground and what it answers, besides what forms.py has."""
 
+from collections import Counter
 from typing import Any, Literal
 
 from pydantic import BaseModel, Field, model_validator
@@ -158,9 +159,6 @@ class RunForm(BaseModel):
     @classmethod
     def of(cls, found: Progress, page: str) -> "RunForm":
         run = found.run
-        verdicts: dict[Verdict, int] = {}
-        for each in found.outcomes:
-            verdicts[each.verdict] = verdicts.get(each.verdict, 0) + 1
         return cls(
             run=run.id,
             task=run.task_ids[0],
@@ -175,7 +173,7 @@ class RunForm(BaseModel):
             done=found.done,
             accepted=sum(each.verdict.accepted for each in found.outcomes),
             total=found.total,
-            verdicts=verdicts,
+            verdicts=dict(Counter(each.verdict for each in found.outcomes)),
             finished=found.finished,
             cancelled=found.cancelled,
             queue_position=found.queue_position,
@@ -224,15 +222,3 @@ class PersonForm(BaseModel):
     used_s: float
     most_jobs: int
     gpu: bool
-
-
-class ServerHealth(BaseModel):
-    """Whether anything can be judged. problem: why not; else empty."""
-
-    ok: bool
-    problem: str
-    version: str
-    device: str
-    isolation: str
-    judges: int
-    jobs: int = Field(description="pieces of work that wait or are under way, such as the subgraphs of runs")

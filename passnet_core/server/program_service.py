@@ -25,7 +25,7 @@ from passnet_core.records.text import is_valid
 from passnet_core.scoring.published import published
 from passnet_core.server.agents import AgentDesk
 from passnet_core.server.answering import LARGEST_BODY, Authorization, answer_errors, token_in, unauthorized
-from passnet_core.server.forms import ErrorForm, TaskForm
+from passnet_core.server.forms import ErrorForm, ServerHealth, TaskForm
 from passnet_core.server.mcp_service import McpService
 from passnet_core.server.program_forms import (
     LONGEST_WAIT_S,
@@ -35,7 +35,6 @@ from passnet_core.server.program_forms import (
     ReferenceForm,
     RunForm,
     RunRequest,
-    ServerHealth,
     SharingForm,
     StandingForm,
     StoredBundle,
@@ -123,18 +122,8 @@ def _routes(service: Service, door: Door) -> APIRouter:
 
     @routes.get("/health", summary="Whether anything can be judged", response_model=ServerHealth)
     def health() -> JSONResponse:
-        capacity = service.capacity()
-        here = capacity.devices[0]
-        found = ServerHealth(
-            ok=not here.problem,
-            problem=here.problem,
-            version=__version__,
-            device=here.label,
-            isolation=here.isolation.value,
-            judges=capacity.judges,
-            jobs=service.load(),
-        )
-        return JSONResponse(found.model_dump(), 503 if here.problem else 200)
+        found = ServerHealth.of(service.capacity(), service.load())
+        return JSONResponse(found.model_dump(), 200 if found.ok else 503)
 
     @routes.get("/me", summary="Who asks, and how much may be judged")
     def me(access: Caller) -> PersonForm:
@@ -249,7 +238,7 @@ def _routes(service: Service, door: Door) -> APIRouter:
 
 def board_forms(access: PersonalService, task_id: str | None, limit: int) -> list[BoardForm]:
     """The boards that a person sees, of one task or of all, at most so many: those that say most come first."""
-    from passnet_core.leaderboard.standings import standings_of
+    from passnet_core.leaderboard.boards import standings_of
     from passnet_core.scoring.report import report_to_json
 
     found = []

@@ -22,6 +22,7 @@ from passnet_core.training.rewards import NO_REWARD
 from tests.contract.judge_served import served
 from tests.contract.made import outcome
 from tests.contract.made import task as three_subgraphs
+from tests.contract.programs_served import Program
 from tests.contract.scripted import a_pass, by_its_text
 
 TOKENS = {"alice": "a-token-of-alice-0001", "bob": "b-token-of-bob-000002"}
@@ -70,13 +71,8 @@ def refused(judge: JudgeClient, **asked: Any) -> JudgeError:
 
 def raw(judge: JudgeClient, method: str, path: str, body: bytes | None = None, **headers: str) -> tuple[int, Any]:
     """The status and the JSON of an answer to a request that the client would not send."""
-    connection = http.client.HTTPConnection(urllib.parse.urlsplit(judge.url).netloc, timeout=30)
-    try:
-        connection.request(method, path, body, {"Content-Type": "application/json", **headers})
-        response = connection.getresponse()
-        return response.status, json.loads(response.read() or b"null")
-    finally:
-        connection.close()
+    answered = Program(judge.url).ask(method, path, body, **headers)
+    return answered.status, answered.data
 
 
 # --- what a verdict is worth -----------------------------------------------------------------------------------------

@@ -32,7 +32,7 @@ from passnet_core.execution.backends.base import (
 )
 from passnet_core.execution.backends.cluster import placing, words
 from passnet_core.execution.backends.local import PACKAGE_ROOT, PASSED_ON
-from passnet_core.records import Device, Job, Outcome, Phase, Stage, Verdict
+from passnet_core.records import Device, Job, Outcome, Phase, Stage, Verdict, from_json
 
 T = TypeVar("T")
 
@@ -391,7 +391,7 @@ class RayBackend:
                 found[1].put(told)
         elif "capacity" in told:
             with self._changed:
-                self._capacity, self._driver, self._problem = words.capacity_from_json(told["capacity"]), driver, ""
+                self._capacity, self._driver, self._problem = from_json(Capacity, told["capacity"]), driver, ""
                 self._changed.notify_all()
         return str(told.get("failed", ""))
 

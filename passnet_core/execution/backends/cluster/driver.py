@@ -25,11 +25,11 @@ from ray.exceptions import RayError, RayTaskError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from passnet_core.errors import PlaygroundError
-from passnet_core.execution.backends.base import Capacity
-from passnet_core.execution.backends.cluster import placing, words
+from passnet_core.execution.backends.base import Capacity, DeviceInfo
+from passnet_core.execution.backends.cluster import placing
 from passnet_core.execution.backends.cluster.node import NodeJudge, described
 from passnet_core.execution.backends.cluster.placing import ClusterNode, JudgeSlot, JudgeSlots
-from passnet_core.records import Device
+from passnet_core.records import Device, from_json, to_json
 
 PACKAGE = Path(__file__).resolve().parents[3]
 
@@ -141,7 +141,7 @@ class ClusterDriver:
             if ray.wait([coming], timeout=0)[0]:
                 del self.describing[name]
                 try:
-                    info = words.device_from_json(ray.get(coming))
+                    info = from_json(DeviceInfo, ray.get(coming))
                 except (RayError, PlaygroundError, KeyError, ValueError) as error:
                     info = placing.without_judge(reason_of(error)).devices[0]
                 self.nodes[name] = replace(self.nodes[name], info=info)
@@ -174,7 +174,7 @@ class ClusterDriver:
             return
         if capacity != self.told:
             self.told = capacity
-            self.channel.tell(capacity=words.capacity_as_json(capacity))
+            self.channel.tell(capacity=to_json(capacity))
 
     # --- the jobs ---
 
@@ -204,7 +204,7 @@ class ClusterDriver:
             slot.judge = made.remote(
                 self.isolation, placing.spares_on(slot.node, self.spares), None if on_gpu else placing.CPUS_PER_JUDGE
             )
-            info = words.device_from_json(ray.get(slot.judge.described.remote(), timeout=STARTED_WITHIN_S))
+            info = from_json(DeviceInfo, ray.get(slot.judge.described.remote(), timeout=STARTED_WITHIN_S))
             if info.environment is None or info.environment.digest != self.group:
                 raise TimeoutError(info.problem or "The environment of the node has changed.")
         return slot.judge

@@ -18,7 +18,7 @@ from passnet_core.errors import InfrastructureError, PlaygroundError
 from passnet_core.execution.backends.base import JobEvent
 from passnet_core.execution.backends.cluster import words
 from passnet_core.execution.backends.local import LocalBackend
-from passnet_core.records import Job
+from passnet_core.records import Job, to_json
 
 VISIBLE = "CUDA_VISIBLE_DEVICES"
 THREADS = "OMP_NUM_THREADS"
@@ -26,7 +26,7 @@ THREADS = "OMP_NUM_THREADS"
 
 def described(isolation: str) -> dict[str, Any]:
     """This node's best device, as data."""
-    return words.device_as_json(LocalBackend(sys.executable, isolation, Path(tempfile.gettempdir())).info())
+    return to_json(LocalBackend(sys.executable, isolation, Path(tempfile.gettempdir())).info())
 
 
 class NodeJudge:
@@ -44,7 +44,7 @@ class NodeJudge:
         self._cancelled: dict[int, threading.Event] = {}
 
     def described(self) -> dict[str, Any]:
-        return words.device_as_json(self._backend.info())
+        return to_json(self._backend.info())
 
     def answer(self, number: int, asked: dict[str, Any]) -> Iterator[dict[str, Any]]:
         """Yield the events of a job or a question, then its answer or its problem. number: names it in cancel."""

@@ -4,9 +4,7 @@ from typing import Any, TypeVar
 
 from passnet_core.errors import BadInput, InfrastructureError
 from passnet_core.execution.backends.base import (
-    Capacity,
     CompileKernels,
-    DeviceInfo,
     InspectSubgraph,
     MatchSources,
     Question,
@@ -14,10 +12,7 @@ from passnet_core.execution.backends.base import (
     TracePrograms,
 )
 from passnet_core.records import (
-    Device,
-    Environment,
     Inspection,
-    Isolation,
     Job,
     Outcome,
     PassKernels,
@@ -75,41 +70,3 @@ def task_of(asked: Job | Question[Any]) -> str:
     """The task whose subgraph a job or question is about."""
     about: Any = asked.job if isinstance(asked, MatchSources) else asked
     return str(about.subgraph.task_id)
-
-
-def device_as_json(info: DeviceInfo) -> dict[str, Any]:
-    return {
-        "device": info.device.value,
-        "label": info.label,
-        "isolation": info.isolation.value,
-        "environment": to_json(info.environment) if info.environment else None,
-        "problem": info.problem,
-        "spares": info.spares,
-    }
-
-
-def device_from_json(data: dict[str, Any]) -> DeviceInfo:
-    """Raises BadInput, KeyError, ValueError."""
-    return DeviceInfo(
-        device=Device(data["device"]),
-        label=str(data["label"]),
-        isolation=Isolation(data["isolation"]),
-        environment=from_json(Environment, data["environment"]) if data["environment"] else None,
-        problem=str(data["problem"]),
-        spares=int(data["spares"]),
-    )
-
-
-def capacity_as_json(capacity: Capacity) -> dict[str, Any]:
-    return {
-        "devices": [device_as_json(each) for each in capacity.devices],
-        "judges": capacity.judges,
-        "checkers": capacity.checkers,
-        "spares": capacity.spares,
-    }
-
-
-def capacity_from_json(data: dict[str, Any]) -> Capacity:
-    """The capacity of a cluster, which may grow. Raises BadInput, KeyError, ValueError."""
-    devices = tuple(map(device_from_json, data["devices"]))
-    return Capacity(devices, int(data["judges"]), int(data["checkers"]), int(data["spares"]), may_grow=True)

@@ -340,9 +340,9 @@ class Service:
         job = jobs_of(task, bundle, replace(spec, stage=Stage.CHECK), [subgraph_id])[0]
         return self._live.within(job, owner, seconds)
 
-    def survey(self, bundle: Bundle, task_ids: Sequence[str]) -> Iterator[TaskMatches]:
+    def survey(self, bundle: Bundle, task_ids: Sequence[str], *, owner: str = NOBODY) -> Iterator[TaskMatches]:
         """Yield in how many subgraphs of each task the bundle matches. Stores nothing. Raises like surveyed()."""
-        return surveyed(self._scheduler, self.corpus, bundle, task_ids, self.device().device)
+        return surveyed(self._scheduler, self.corpus, bundle, task_ids, self.device().device, owner)
 
     def inspect(
         self,
@@ -364,13 +364,13 @@ class Service:
         Raises its error, once."""
         return self._inspections.known(subgraph, self.device().device, baseline=baseline)
 
-    def kernels(self, subgraph: Subgraph, bundle: Bundle) -> PassKernels | None:
+    def kernels(self, subgraph: Subgraph, bundle: Bundle, *, owner: str = NOBODY) -> PassKernels | None:
         """What Triton compiles for the kernels that a bundle launches on a subgraph; None until it is known."""
-        return self._inspections.kernels(subgraph, bundle, self.device().device)
+        return self._inspections.kernels(subgraph, bundle, self.device().device, owner)
 
-    def programs(self, subgraph: Subgraph, bundle: Bundle) -> PassTrace | None:
+    def programs(self, subgraph: Subgraph, bundle: Bundle, *, owner: str = NOBODY) -> PassTrace | None:
         """What the programs of the kernels access that a bundle launches on a subgraph; None until it is known."""
-        return self._inspections.programs(subgraph, bundle)
+        return self._inspections.programs(subgraph, bundle, owner)
 
     def inspect_within(
         self, subgraphs: Sequence[Subgraph], seconds: float, cancelled: threading.Event
@@ -471,10 +471,14 @@ class Service:
         """Store a bundle that need not have been judged, so that bundle() finds it."""
         self._store.add_bundle(bundle)
 
-    def revision(self) -> int:
-        """A number that changes whenever boards, baseline rows or standings may change."""
+    def has_measured(self, visitor: str) -> bool:
+        """Whether a run of this person has an outcome of stage MEASURE."""
+        return self._store.has_measured(visitor)
+
+    def revision(self, viewer: str | None = None) -> int:
+        """A number that changes whenever boards, baseline rows or standings may change. viewer: as in RunQuery."""
         self.wait_until_imported()
-        return self._store.revision()
+        return self._store.revision(viewer)
 
     def score_rows(self, task_id: str | None = None, viewer: str | None = None) -> tuple[ScoreRow, ...]:
         """The newest sample per solver, subgraph and conditions, from which scores are computed; an aborted outcome
@@ -503,15 +507,16 @@ class Service:
         totals = {each.id: each.subgraphs for each in self.corpus.tasks()}
         return boards(self.score_rows(task_id, viewer), names=names, totals=totals, aborts_fail=aborts_fail)
 
-    def baseline_rows(self) -> tuple[BaselineRow, ...]:
-        """TorchInductor's measured results against eager, for every device and capture."""
+    def baseline_rows(self, viewer: str | None = None) -> tuple[BaselineRow, ...]:
+        """TorchInductor's measured results against eager, for every device and capture. viewer: as in RunQuery."""
         self.wait_until_imported()
-        return self._store.baseline_rows()
+        return self._store.baseline_rows(viewer)
 
-    def standings(self) -> tuple[Standing, ...]:
-        """For every judged subgraph: attempts, eager's time, Inductor's speedup, the best speedup and whose it is."""
+    def standings(self, viewer: str | None = None) -> tuple[Standing, ...]:
+        """For every judged subgraph: attempts, eager's time, Inductor's speedup, the best speedup and whose it is.
+        viewer: as in RunQuery."""
         self.wait_until_imported()
-        return self._store.standings()
+        return self._store.standings(viewer)
 
     def example(self) -> "Example | None":
         """The example for the first page, or None. Read from the recorded runs' files, the smallest first, so that
@@ -526,13 +531,13 @@ class Service:
                     return found
         return None
 
-    def gallery(self) -> "tuple[Exhibit, ...]":
+    def gallery(self, viewer: str | None = None) -> "tuple[Exhibit, ...]":
         """The best bundles that the rules wrote, of every family, with their recorded outcomes. Raises BadInput if the
-        file of bundles is missing or damaged."""
+        file of bundles is missing or damaged. viewer: as in RunQuery."""
         from passnet_core.leaderboard.gallery import chosen, with_outcomes
 
         bundles = _solved(self.settings.rules_file)
-        return with_outcomes(chosen(bundles, self.corpus.tasks(), self.score_rows()), self.outcomes)
+        return with_outcomes(chosen(bundles, self.corpus.tasks(), self.score_rows(viewer=viewer)), self.outcomes)
 
     def export_run(self, run_id: str) -> str:
         """The run as the text of a JSONL file. Raises UnknownItem, and StoreRefusal while it is unfinished."""

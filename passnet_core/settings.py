@@ -78,7 +78,8 @@ class Settings:
     spares: warm spares of each judge, None: by the machine. own_models: whether visitors may have code of their own
     run to make a model; None: if only this machine can reach the app. judge_tokens: of those who may call the judge's
     service, by their names; never shown. backend: where jobs are judged. ray_accelerator: the name of the GPUs of the
-    cluster that judge; empty: those with most judges."""
+    cluster that judge; empty: those with most judges. serve: whether the app serves strangers, who sign in or visit.
+    model_servers: the addresses of the model servers that those may ask."""
 
     home: Path
     data: Path
@@ -90,6 +91,8 @@ class Settings:
     judge_tokens: Mapping[str, str] = field(default_factory=dict, repr=False)
     backend: BackendChoice = BackendChoice.LOCAL
     ray_accelerator: str = ""
+    serve: bool = False
+    model_servers: tuple[str, ...] = ()
 
     @property
     def rules_file(self) -> Path:
@@ -126,6 +129,8 @@ def read_settings(environ: Mapping[str, str] | None = None) -> Settings:
         judge_tokens=_tokens(values.get("PASSNET_JUDGE_TOKENS", "")),
         backend=_choice(values, "PASSNET_BACKEND", BackendChoice.LOCAL),
         ray_accelerator=values.get("PASSNET_RAY_ACCELERATOR", "").strip(),
+        serve=_yes_or_no(values, "PASSNET_SERVE") or False,
+        model_servers=tuple(filter(None, map(str.strip, values.get("PASSNET_MODEL_SERVERS", "").split(",")))),
     )
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from pages.ui import drafting, editor, frame, links, live, resources, visitors
+from pages.ui import drafting, editor, frame, links, live, resources
 from pages.ui.components import announce, finding_list, headline_words, verdict_card
 from pages.ui.drafting import EditorDraft
 from pages.ui.match_view import Apply, suggestions
@@ -141,17 +141,14 @@ def _progress(run_id: str | None) -> Progress | None:
 
 
 def _checked(task: Task, bundle: Bundle, subgraph_id: str, seconds: float) -> Outcome | None:
-    service = resources.service()
-    spec = spec_for(task, Stage.CHECK)
-    return service.check_within(task, bundle, spec, subgraph_id, seconds, owner=visitors.visitor())
+    return resources.service().check_within(task, bundle, spec_for(task, Stage.CHECK), subgraph_id, seconds)
 
 
 def spec_for(task: Task, stage: Stage | None) -> EvalSpec:
     """Return how passes for a task are judged: by the visitor's settings, or as in every lesson. stage: None for the
     last one."""
-    service = resources.service()
-    if service.course.of_task(task.id) is None:
-        return spec_of(service.device().device, stage)
+    if resources.shared().course.of_task(task.id) is None:
+        return spec_of(resources.service().device, stage)
     return replace(lesson_spec(), stage=stage) if stage else lesson_spec()
 
 
@@ -190,7 +187,7 @@ def other_code(digest: str | None, task_id: str, judged: Outcome | None) -> None
 
 @frame.action
 def load_code(task_id: str, digest: str) -> None:
-    drafting.open_stored(resources.service().corpus.task(task_id), digest)
+    drafting.open_stored(resources.shared().corpus.task(task_id), digest)
 
 
 def select_subgraph(place: str) -> None:
@@ -223,7 +220,6 @@ def submit(
         spec_for(task, stage),
         subgraph_ids=chosen,
         label=drafting.label(task, draft),
-        owner=visitors.visitor(),
         fresh=fresh,
     )
     links.hand_over("run", run_id, page, *selected.values())

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.ui import frame, links, resources, visitors
+from pages.ui import frame, links, resources
 from pages.ui.text import count, plain, when
 from passnet_core.errors import PlaygroundError
 from passnet_core.lessons.grading import graded
@@ -12,7 +12,7 @@ POLL_S = 1.0
 
 
 def certificate_page(certificate_id: str) -> None:
-    certificate = resources.service().certificate(certificate_id)
+    certificate = resources.shared().certificate(certificate_id)
     st.title(f"Certificate of {plain(certificate.holder)}")
     st.markdown(
         f"{plain(certificate.holder)} has passed {count(len(certificate.lessons), 'lesson')} of the course with the"
@@ -35,7 +35,7 @@ def certificate_page(certificate_id: str) -> None:
     else:
         again(certificate, runs)
     with st.expander("The runs", icon=":material/history:"):
-        for each in certificate.lessons:
+        for each in filter(lambda passed: resources.service().sees(passed.run_id), certificate.lessons):
             links.link("runs", f"{plain(each.title)}: run {each.run_id}", icon=":material/history:", run=each.run_id)
 
 
@@ -57,16 +57,7 @@ def table(certificate: Certificate, found: dict[str, str]) -> None:
 
 @frame.action
 def judge_again(certificate: Certificate) -> None:
-    service = resources.service()
-    st.session_state[_key(certificate)] = {
-        each.lesson_id: service.judge_lesson(
-            service.course.lesson(each.lesson_id),
-            service.bundle(each.bundle_digest),
-            fresh=True,
-            owner=visitors.visitor(),
-        )
-        for each in certificate.lessons
-    }
+    st.session_state[_key(certificate)] = resources.service().judge_certificate(certificate.id)
 
 
 @st.fragment(run_every=POLL_S)
@@ -90,7 +81,7 @@ def _said(lesson_id: str, run_id: str) -> str:
         progress = resources.service().progress(run_id)
         if not progress.finished:
             return "being judged…" if progress.done else "waiting…"
-        grade = graded(resources.service().course.lesson(lesson_id), progress.outcomes)
+        grade = graded(resources.shared().course.lesson(lesson_id), progress.outcomes)
     except PlaygroundError as error:
         return str(error)
     if grade.ungraded:

@@ -30,7 +30,7 @@ def code_tab(outcome: Outcome, subgraph: Subgraph, bundle: Bundle | None) -> Non
     generated = inductor_code(subgraph, outcome)
     kernels = kernel_code(subgraph, bundle, outcome.job_digest) if bundle else None
     graph = aligning.graph_of(subgraph.code)
-    known = generated or resources.service().inspect_within([subgraph], 0.0, threading.Event()).get(subgraph.id)
+    known = generated or resources.shared().inspect_within([subgraph], 0.0, threading.Event()).get(subgraph.id)
     if memory_floor(outcome, subgraph, known.accelerator if known else None) is None:
         st.caption(code_facts.ON_A_GPU)
     facts = code_facts.facts(graph, subgraph, outcome, bundle, known)
@@ -130,7 +130,7 @@ def _poll_kernels(subgraph: Subgraph, bundle: Bundle) -> None:
 def _poll_code(subgraph: Subgraph, baseline: Baseline) -> None:
     """Poll until the code is known, or the reason why there is none."""
     try:
-        found = resources.service().inspection(subgraph, baseline)
+        found = resources.shared().inspection(subgraph, baseline)
     except PlaygroundError as error:
         st.session_state[_generated_key(subgraph, baseline)] = str(error)
         st.rerun()

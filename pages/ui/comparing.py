@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from pages.ui import frame, links, live, resources, visitors
+from pages.ui import frame, links, live, resources
 from pages.ui.components import PROFILES, speedup_text, verdict_card
 from pages.ui.graphs import graph_view
 from pages.ui.tables import choose_row
@@ -110,17 +110,16 @@ def offer_other_rules(run: Run, outcome: Outcome) -> None:
 @frame.action
 def _judge_by_other_rules(run: Run, outcome: Outcome, profile: Profile) -> None:
     service = resources.service()
-    device = service.device().device
+    device = service.device
     # a run that was recorded on another machine may have asked for more than this one can do
     stage = Stage.VERIFY if run.spec.stage is Stage.MEASURE and device is Device.CPU else run.spec.stage
     cap = 1 if profile is Profile.PASSNET else None
     run_id = service.submit(
-        service.corpus.task(outcome.task_id),
+        resources.shared().corpus.task(outcome.task_id),
         _bundle(run),
         replace(run.spec, profile=profile, stage=stage, device=device, replacement_cap=cap),
         subgraph_ids=[outcome.subgraph_id],
         label=run.label,
-        owner=visitors.visitor(),
     )
     links.turn_to({"run": run_id, "against": run.id, "task": outcome.task_id, "subgraph": outcome.subgraph_id})
 
@@ -130,7 +129,7 @@ def run_words(summary: RunSummary) -> str:
     run = summary.run
     speedup = f", {summary.median_speedup:.2f}×" if summary.median_speedup is not None else ""
     return (
-        f"{when(run.started_at)} · {solver_words(run, own=summary.visitor == visitors.visitor())} · "
+        f"{when(run.started_at)} · {solver_words(run, own=summary.visitor == resources.service().owner)} · "
         f"{run.spec.stage.value} · "
         f"{summary.accepted} of {summary.total} accepted{speedup} · {run.id}"
     )
@@ -173,7 +172,7 @@ def comparison(run_id: str, against: str) -> None:
 
 def _side(name: str, run: Run, progress: Progress, *, watched: bool) -> None:
     """Show one run and its results. watched: follow its progress while it is under way."""
-    solver = solver_words(run, own=resources.service().visitor_of(run.id) == visitors.visitor())
+    solver = solver_words(run, own=resources.service().is_own(run.id))
     with st.container(border=True):
         st.markdown(f"**{name}: {plain(solver)}**, run {code_span(run.id)}")
         accepted = sum(each.verdict.accepted for each in progress.outcomes)
@@ -309,7 +308,7 @@ def _order(bundle: Bundle | None) -> str:
 
 
 def _graph(pair: OutcomePair, then: Run, now: Run) -> None:
-    subgraph = resources.service().corpus.task(pair.task_id).subgraph(pair.subgraph_id)
+    subgraph = resources.shared().corpus.task(pair.task_id).subgraph(pair.subgraph_id)
     codes = [_rewritten(outcome) or subgraph.code for outcome in (pair.before, pair.after)]
     if codes[0] == codes[1]:
         st.success("Both sides have the same graph.", icon=":material/equal:")

@@ -86,7 +86,7 @@ def verdict_card(
             more()
         st.markdown(f"**Next:** {next_step or plain(advising.next_step(outcome) or words.next_step)}")
         if next_step is None:
-            learn_why("Learn why", resources.service().course.explaining(outcome))
+            learn_why("Learn why", resources.shared().course.explaining(outcome))
         st.caption(" · ".join(plain(each) for each in conditions(outcome, recorded)))
 
 
@@ -155,7 +155,7 @@ def finding_list(
 
     go_to: shows a file, line and column in an editor; each finding then has a button for its line."""
     files = {file.name: file.code.splitlines() for file in (bundle.files if bundle else ())}
-    course = resources.service().course
+    course = resources.shared().course
     for number, finding in enumerate(findings):
         show = st.error if finding.fatal else st.warning
         lines = files.get(finding.file, [])

@@ -174,7 +174,7 @@ def subgraph_view(subgraph: Subgraph, graph: Graph, match: MatchReport | None) -
     """Show the graph with the shapes and dtypes of its values; poll for them until they are known."""
     polls = st.session_state.setdefault(f"shapes-{subgraph.digest}", 0)
     asked = [subgraph] if polls < POLLS else []
-    known = resources.service().inspect_within(asked, SHAPES_S, threading.Event()).get(subgraph.id)
+    known = resources.shared().inspect_within(asked, SHAPES_S, threading.Event()).get(subgraph.id)
     graph_view(
         graph,
         title=f"Subgraph {subgraph.id}",
@@ -196,7 +196,7 @@ def subgraph_view(subgraph: Subgraph, graph: Graph, match: MatchReport | None) -
 def poll_shapes(subgraph: Subgraph) -> None:
     """Rerun the page once the shapes are known, or after the last poll."""
     st.session_state[f"shapes-{subgraph.digest}"] += 1
-    known = resources.service().inspect_within([subgraph], 0.0, threading.Event())
+    known = resources.shared().inspect_within([subgraph], 0.0, threading.Event())
     if known or st.session_state[f"shapes-{subgraph.digest}"] >= POLLS:
         st.rerun()
 

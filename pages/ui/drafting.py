@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from pages.ui import editor, frame, links, resources, visitors
+from pages.ui import editor, frame, links, resources
 from pages.ui.components import long_code
 from pages.ui.editor import EditorMessage, Template, code_editor
 from pages.ui.places import place_of
@@ -88,7 +88,7 @@ class Slot:
 
     def saved(self, place: int | None = None) -> SavedDraft | None:
         """The newest saved draft, from whichever tab, or the one at this place."""
-        return resources.service().draft(visitors.visitor(), self.task_id, self.name, place)
+        return resources.service().draft(self.task_id, self.name, place)
 
     @property
     def seen(self) -> int | None:
@@ -111,7 +111,7 @@ class Slot:
         nothing and returns None if another tab has saved something else since."""
         if self.stays:
             return self._copy(bundle)
-        place = resources.service().save_draft(visitors.visitor(), self.task_id, self.name, bundle, self.seen)
+        place = resources.service().save_draft(self.task_id, self.name, bundle, self.seen)
         if place is None:
             return None
         self.see(place)
@@ -121,7 +121,7 @@ class Slot:
         """Save the passes in a new copy of this slot, with which the editor goes on."""
         if bundle.digest == original_of(self).digest:
             return self
-        taken = {each.slot for each in resources.service().drafts(visitors.visitor()) if each.task_id == self.task_id}
+        taken = {each.slot for each in resources.service().drafts() if each.task_id == self.task_id}
         names = (f"{self.name}.{number}" for number in itertools.count(1))
         # another tab may take a name at the same time
         copy = next(
@@ -188,9 +188,9 @@ def edited(bundle: Bundle, **files: tuple[PassFile, ...]) -> Bundle:
 
 def references(task: Task) -> dict[str, ReferenceBundle]:
     """Return the reference bundles for this task, or the solution of its lesson, by name."""
-    if (lesson := resources.service().course.of_task(task.id)) is not None:
+    if (lesson := resources.shared().course.of_task(task.id)) is not None:
         return {SOLUTION: ReferenceBundle(SOLUTION, "Solution", lesson.goal, (task.id,), lesson.solution)}
-    return {each.name: each for each in resources.service().reference_bundles() if task.id in each.task_ids}
+    return {each.name: each for each in resources.shared().reference_bundles() if task.id in each.task_ids}
 
 
 def slot_titles(task: Task, asked: str | None) -> dict[str, str]:
@@ -236,7 +236,7 @@ def _opened_key(task: Task) -> str:
 
 def original_of(slot: Slot) -> Bundle:
     """Return what a slot holds before anybody types in it."""
-    return original(resources.service().corpus.task(slot.task_id), slot.name)
+    return original(resources.shared().corpus.task(slot.task_id), slot.name)
 
 
 def original(task: Task, name: str) -> Bundle:
@@ -245,7 +245,7 @@ def original(task: Task, name: str) -> Bundle:
     if name == MINE:
         if not task.subgraphs:
             raise UnknownItem(f"Task {task.id!r} has no subgraphs. Choose another task to write a pass for.")
-        if (lesson := resources.service().course.of_task(task.id)) is not None:
+        if (lesson := resources.shared().course.of_task(task.id)) is not None:
             return lesson.start
         return starting_point(resources.graph(task.subgraphs[0].code))
     reference = references(task).get(name)
@@ -264,7 +264,7 @@ def open_draft(task: Task, name: str) -> EditorDraft:
 
 def _draft(task: Task, name: str) -> EditorDraft:
     slot = Slot(task.id, name)
-    visitors.adopt()
+    adopt()
     seen, newest = slot.seen, slot.saved()
     if newest is None or newest.place == seen:
         return EditorDraft(slot, slot.revision, newest.bundle if newest else original(task, name))
@@ -278,17 +278,24 @@ def _draft(task: Task, name: str) -> EditorDraft:
     return EditorDraft(slot, slot.revision, newest.bundle)
 
 
+def adopt() -> None:
+    """Take over drafts of a store from before drafts belonged to somebody: they were everybody's."""
+    if "adopted" not in st.session_state:
+        st.session_state["adopted"] = True
+        resources.service().adopt_drafts()
+
+
 def saved_drafts() -> tuple[Draft, ...]:
     """Return the visitor's drafts, newest first."""
-    visitors.adopt()
-    return resources.service().drafts(visitors.visitor())
+    adopt()
+    return resources.service().drafts()
 
 
 def draft_links(drafts: Sequence[Draft]) -> None:
     """Draw a link to each draft."""
     for each in drafts:
         page, place = place_of(each.task_id)
-        lesson = resources.service().course.of_task(each.task_id)
+        lesson = resources.shared().course.of_task(each.task_id)
         subject = f"Lesson: {lesson.title}" if lesson else each.task_id
         links.link(
             page,

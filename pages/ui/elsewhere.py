@@ -14,7 +14,7 @@ MATCHED_SHOWN = 24
 
 def other_matches(bundle: Bundle) -> None:
     """Search all tasks for matches of the bundle. The result stays until the bundle changes."""
-    tasks = resources.service().corpus.tasks()
+    tasks = resources.shared().corpus.tasks()
     every = f"{count(sum(task.subgraphs for task in tasks), 'subgraph')} of {count(len(tasks), 'task')}"
     st.caption(f"Searches {every} for matches of these passes. Any other action on this page stops the search.")
     if st.button("Search all tasks", icon=":material/travel_explore:", disabled=not bundle.passes):

@@ -32,7 +32,7 @@ def finished_example(data: str) -> ShownExample | None:
     """Return the example of the recorded runs that come with the playground; None if there is none.
 
     data: the folder of this data, the cache's key: nothing in it changes while the playground runs."""
-    service = resources.service()
+    service = resources.shared()
     found = service.example()
     if found is None:
         return None

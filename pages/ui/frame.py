@@ -139,7 +139,7 @@ def report_failed_action() -> None:
 
 def strip(*, with_link: bool) -> None:
     """Show where jobs run, how they are isolated, how many runs are under way, and a button that copies the link."""
-    info = resources.service().device_within(DEVICE_S)
+    info = resources.shared().device_within(DEVICE_S)
     with st.container(horizontal=True, gap="small", key="strip"):
         if info is None:
             await_device()
@@ -151,7 +151,7 @@ def strip(*, with_link: bool) -> None:
             st.badge(plain(info.label), icon=":material/developer_board:", color="green")
         if info is not None:
             st.badge(ISOLATION[info.isolation], icon=":material/shield:", color="gray")
-        if resources.service().under_way():
+        if resources.shared().under_way():
             runs_under_way()
         if with_link:
             copy_button("link-of-page", small=True)
@@ -160,7 +160,7 @@ def strip(*, with_link: bool) -> None:
 @st.fragment(run_every=UNDER_WAY_S / 4)
 def await_device() -> None:
     """Say that the device is not known yet, and rerun the page once it is."""
-    if resources.service().device_within(0.0) is not None:
+    if resources.shared().device_within(0.0) is not None:
         st.rerun()
     st.badge("Looking for a GPU…", icon=":material/hourglass_top:", color="gray")
 
@@ -168,6 +168,6 @@ def await_device() -> None:
 @st.fragment(run_every=UNDER_WAY_S)
 def runs_under_way() -> None:
     """Show how many runs are under way, until none is."""
-    waiting = resources.service().under_way()
+    waiting = resources.shared().under_way()
     if waiting:
         st.badge(f"{count(waiting, 'run')} under way", icon=":material/queue:", color="blue")

@@ -89,7 +89,7 @@ def _median(outcome: Outcome | None, contender: Contender) -> float | None:
 
 def entry(exhibit: Exhibit) -> None:
     """Draw one bundle: how fast it is, what it does, the subgraph, and its code."""
-    task = resources.service().corpus.task(exhibit.task.id)
+    task = resources.shared().corpus.task(exhibit.task.id)
     subgraph = exhibit.subgraph_of(task)
     st.header(plain(task.id))
     st.caption(

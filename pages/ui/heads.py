@@ -48,7 +48,7 @@ async def _picture(request: Request) -> Response:
 
 def _preview(run_id: str) -> Preview | None:
     try:
-        return run_preview(resources.service(), run_id)
+        return run_preview(resources.host().access("", None), run_id)
     except PlaygroundError:
         return None
 

@@ -34,7 +34,6 @@ FILTERS: Mapping[Grouping, str] = {Grouping.OPERATIONS: "size", Grouping.DTYPE: 
 
 def inductor_section() -> None:
     """Show which share of subgraphs Inductor slows down, by clock or kind, and where the time goes."""
-    service = resources.service()
     rows = measured.baseline_rows()
     if not rows:
         return
@@ -73,7 +72,7 @@ def inductor_section() -> None:
     others = [each.clock_version for each in alike if each != ground]
     if apart := clocks_apart(others):
         st.caption(apart)
-    summaries = {task.id: task for task in service.corpus.tasks()}
+    summaries = {task.id: task for task in resources.shared().corpus.tasks()}
     found = shares(here, clock, grouping, summaries)
     if found:
         groups = [(each.group, {part.value: number for part, number in each.counts.items()}) for each in found]

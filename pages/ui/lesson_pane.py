@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from pages.ui import drafting, frame, links, live, resources, visitors
+from pages.ui import drafting, frame, links, live, resources
 from pages.ui.bench import BenchView
 from pages.ui.components import headline_words
 from pages.ui.help_chapters import CHAPTERS
@@ -137,7 +137,7 @@ class LessonView:
     def _passed(self) -> None:
         following = self._neighbour(1)
         st.success("You have all stars of this lesson.", icon=":material/celebration:")
-        if resources.service().device().device is Device.CUDA:
+        if resources.shared().device().device is Device.CUDA:
             self._timed()
         with st.container(horizontal=True):
             if following:
@@ -206,7 +206,7 @@ class LessonView:
     def _further(self) -> None:
         if self.lesson.further:
             st.markdown("**What to read next**")
-        lessons = {each.id: each for each in resources.service().course.lessons}
+        lessons = {each.id: each for each in resources.shared().course.lessons}
         for each in self.lesson.further:
             if each in lessons:
                 links.turn(plain(numbered(lessons[each])), icon=":material/school:", lesson=each)
@@ -222,14 +222,14 @@ class LessonView:
             links.turn("All lessons", icon=":material/list:")
 
     def _neighbour(self, step: int) -> Lesson | None:
-        lessons = resources.service().course.lessons
+        lessons = resources.shared().course.lessons
         place = [each.id for each in lessons].index(self.lesson.id) + step
         return lessons[place] if 0 <= place < len(lessons) else None
 
 
 @frame.action
 def _time(lesson: Lesson, bundle: Bundle) -> None:
-    run_id = resources.service().time_lesson(lesson, bundle, owner=visitors.visitor())
+    run_id = resources.service().time_lesson(lesson, bundle)
     links.hand_over(TIMED, run_id, "learn", lesson.id)
 
 

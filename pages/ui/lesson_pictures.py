@@ -21,7 +21,7 @@ SHAPES_S = 0.3
 def traffic_picture(lesson: Lesson) -> None:
     """Draw the first subgraph, computed operation by operation, with the bytes that eager moves."""
     subgraph = lesson.shown[0]
-    found = resources.service().inspect_within([subgraph], SHAPES_S, threading.Event()).get(subgraph.id)
+    found = resources.shared().inspect_within([subgraph], SHAPES_S, threading.Event()).get(subgraph.id)
     if found is None:
         # the desk draws the page again once they are known
         st.caption(":material/autorenew: Finding the shapes…")

@@ -35,7 +35,7 @@ def under_way(run_id: str) -> None:
 
 def await_recorded() -> bool:
     """Return whether the recorded results are loaded. If not, say so, and rerun the page once they are."""
-    if not resources.service().importing_recorded:
+    if not resources.shared().importing_recorded:
         return True
     _importing()
     return False
@@ -43,7 +43,7 @@ def await_recorded() -> bool:
 
 @st.fragment(run_every=POLL_S)
 def _importing() -> None:
-    if not resources.service().importing_recorded:
+    if not resources.shared().importing_recorded:
         st.rerun()
     st.caption(
         ":material/hourglass_top: The recorded results that come with the playground are being loaded. This happens"

@@ -2,55 +2,77 @@
 
 import functools
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from pages.ui import resources
+from passnet_core.access.personal import PersonalService, Shared
 from passnet_core.leaderboard.boards import Board
 from passnet_core.leaderboard.gains import TaskStanding, standing_by_task
 from passnet_core.leaderboard.gallery import Exhibit
 from passnet_core.leaderboard.inductor_effects import BaselineRow
-from passnet_core.service import Service
+
+BOARDS_KEPT = 8
+STANDINGS_KEPT = 64
+"""For how many persons these are kept, of those who see runs of their own in them."""
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """What somebody sees, as a key of the caches. viewer: as in PersonalService. revision, corpus: while they stay the
+    same, so do the answers."""
+
+    shared: Shared
+    viewer: str | None
+    revision: int
+    corpus: int
+    access: PersonalService = field(compare=False)
+
+
+def _seen() -> _Seen:
+    access = resources.service()
+    viewer = access.viewer if access.viewer is None or access.has_measured() else ""
+    if viewer != access.viewer:
+        # what everybody sees, computed once for all of them
+        access = resources.host().access("", None)
+    return _Seen(access.shared, viewer, access.revision(), access.corpus.revision, access)
 
 
 def boards(*, aborts_fail: bool = False) -> tuple[Board, ...]:
     """Return the leaderboards; the same objects while nothing is added, so that their reports are computed once.
     aborts_fail: as in Service.boards."""
-    service = resources.service()
-    return _boards(service, service.revision(), service.corpus.revision, aborts_fail)
+    return _boards(_seen(), aborts_fail)
 
 
 def baseline_rows() -> tuple[BaselineRow, ...]:
     """Return how TorchInductor compares with eager, one row per subgraph, device and capture."""
-    service = resources.service()
-    return _baseline_rows(service, service.revision())
+    return _baseline_rows(_seen())
 
 
 def standings() -> Mapping[str, TaskStanding]:
     """Return how each task with outcomes stands; the same object while nothing is added."""
-    service = resources.service()
-    return _standings(service, service.revision())
+    return _standings(_seen())
 
 
 def gallery() -> tuple[Exhibit, ...]:
     """Return what the gallery shows. Raises BadInput if the file of bundles is missing or damaged."""
-    service = resources.service()
-    return _gallery(service, service.revision(), service.corpus.revision)
+    return _gallery(_seen())
 
 
-@functools.lru_cache(maxsize=2)
-def _boards(service: Service, revision: int, corpus_revision: int, aborts_fail: bool) -> tuple[Board, ...]:
-    return service.boards(aborts_fail=aborts_fail)
+@functools.lru_cache(maxsize=BOARDS_KEPT)
+def _boards(seen: _Seen, aborts_fail: bool) -> tuple[Board, ...]:
+    return seen.access.boards(aborts_fail=aborts_fail)
 
 
-@functools.lru_cache(maxsize=1)
-def _baseline_rows(service: Service, revision: int) -> tuple[BaselineRow, ...]:
-    return service.baseline_rows()
+@functools.lru_cache(maxsize=BOARDS_KEPT)
+def _baseline_rows(seen: _Seen) -> tuple[BaselineRow, ...]:
+    return seen.access.baseline_rows()
 
 
-@functools.lru_cache(maxsize=1)
-def _standings(service: Service, revision: int) -> Mapping[str, TaskStanding]:
-    return standing_by_task(service.standings())
+@functools.lru_cache(maxsize=STANDINGS_KEPT)
+def _standings(seen: _Seen) -> Mapping[str, TaskStanding]:
+    return standing_by_task(seen.access.standings())
 
 
-@functools.lru_cache(maxsize=1)
-def _gallery(service: Service, revision: int, corpus_revision: int) -> tuple[Exhibit, ...]:
-    return service.gallery()
+@functools.lru_cache(maxsize=BOARDS_KEPT)
+def _gallery(seen: _Seen) -> tuple[Exhibit, ...]:
+    return seen.access.gallery()

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.ui import frame, links, resources, visitors
+from pages.ui import frame, links, resources
 from pages.ui.components import headline_words, long_code
 from pages.ui.graphs import graph_view
 from pages.ui.text import count, plain, seconds
@@ -82,7 +82,7 @@ def ask() -> None:
             placeholder="none: the other one returns both",
         )
         st.form_submit_button("Find passes", type="primary", icon=":material/search:", on_click=_start)
-    earlier(resources.service().models.of(visitors.visitor()))
+    earlier(resources.service().searches.mine())
 
 
 @frame.action
@@ -97,7 +97,7 @@ def _start() -> None:
             raise BadInput(f"{name} is not a text file. Choose a file with Python code.") from error
     factory = str(st.session_state[FACTORY]).strip() or _last_function(code, name)
     file = ModelFile(code, name, factory, str(st.session_state[INPUTS]).strip())
-    links.select("search", resources.service().models.start(file, owner=visitors.visitor()))
+    links.select("search", resources.service().searches.start(file))
 
 
 def _last_function(code: str, name: str) -> str:
@@ -129,7 +129,7 @@ def earlier(searches: Sequence[SearchProgress]) -> None:
 def search(search_id: str) -> None:
     """Draw a search: its progress, or its report."""
     links.turn("Another model", icon=":material/arrow_back:")
-    progress = resources.service().models.progress(search_id)
+    progress = resources.service().searches.progress(search_id)
     if not progress.finished:
         under_way(search_id)
     elif progress.report is not None:
@@ -144,7 +144,7 @@ def search(search_id: str) -> None:
 def under_way(search_id: str) -> None:
     """Show a search until it finishes, then rerun the page."""
     with frame.errors_shown():
-        progress = resources.service().models.progress(search_id)
+        progress = resources.service().searches.progress(search_id)
         if progress.finished:
             st.rerun()
         with st.container(border=True):
@@ -160,7 +160,7 @@ def under_way(search_id: str) -> None:
 
 @frame.action
 def _stop(search_id: str) -> None:
-    resources.service().models.cancel(search_id)
+    resources.service().searches.cancel(search_id)
 
 
 # --- the report ---

@@ -6,14 +6,16 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from pages.ui import visitors
 from pages.ui.filters import Listing
+from passnet_core.access.hosting import Host, open_host
+from passnet_core.access.personal import PersonalService, Shared
 from passnet_core.corpus.catalogue import Corpus
 from passnet_core.errors import BadInput, UnknownItem
 from passnet_core.graphs import source
 from passnet_core.graphs.ir import Graph
 from passnet_core.records import Bundle, Task
-from passnet_core.service import Service, open_service
-from passnet_core.settings import read_settings
+from passnet_core.settings import Settings, read_settings
 
 if TYPE_CHECKING:
     from passnet_core.solvers.rules.candidates import Candidate
@@ -22,24 +24,41 @@ LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
 @st.cache_resource(show_spinner="Opening the playground…")
-def service() -> Service:
-    """Return the service of this process, with a warm judge. Raises StoreError if the store cannot be opened."""
-    return open_service(read_settings(os.environ), keep_warm=True)
+def host() -> Host:
+    """Return the host of this process, with a warm judge. Raises StoreError if the store cannot be opened."""
+    return open_host(read_settings(os.environ), keep_warm=True)
+
+
+def service() -> PersonalService:
+    """Return the service as the person sees it whose page this is. Raises NotAllowed for somebody who is banned."""
+    return host().access(visitors.visitor(), visitors.identity())
+
+
+def shared() -> Shared:
+    """Return the part of the service that is everybody's."""
+    return host().service
+
+
+def settings() -> Settings | None:
+    """Return the settings; None if they are wrong, of which the page tells when it opens the service."""
+    try:
+        return read_settings(os.environ)
+    except BadInput:
+        return None
 
 
 def own_models() -> bool:
     """Return whether visitors may have their own code run to make a model: as set, else if only this machine can reach
     the app."""
-    try:
-        allowed = read_settings(os.environ).own_models
-    except BadInput:
-        return False  # the page says what is wrong with the settings
-    return st.get_option("server.address") in LOOPBACK if allowed is None else allowed
+    found = settings()
+    if found is None:
+        return False
+    return st.get_option("server.address") in LOOPBACK if found.own_models is None else found.own_models
 
 
 def listing() -> Listing:
     """Return the tasks of the corpus, ready to search."""
-    corpus = service().corpus
+    corpus = shared().corpus
     return _listing(corpus, corpus.revision)
 
 
@@ -65,11 +84,12 @@ def by_rules(task: Task) -> "tuple[Candidate, ...]":
 def bundle(digest: str) -> Bundle | None:
     """Return a stored bundle; None if it is not here."""
     try:
-        return _bundle(digest)
+        return _bundle(service().viewer, digest)
     except UnknownItem:
         return None
 
 
 @functools.lru_cache(maxsize=512)
-def _bundle(digest: str) -> Bundle:
+def _bundle(viewer: str | None, digest: str) -> Bundle:
+    """viewer: whose question it is, the cache's key."""
     return service().bundle(digest)

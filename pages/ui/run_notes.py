@@ -2,14 +2,14 @@
 
 import streamlit as st
 
-from pages.ui import frame, resources, visitors
+from pages.ui import frame, resources
 from pages.ui.text import plain
 from passnet_core.service import LONGEST_NOTE
 
 
 def note_and_star(run_id: str) -> None:
     """Draw the buttons that star a run and open its note, and the note if there is one."""
-    kept = resources.service().run_note(visitors.visitor(), run_id)
+    kept = resources.service().run_note(run_id)
     key = f"note-{run_id}"
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
@@ -38,9 +38,9 @@ def note_and_star(run_id: str) -> None:
 
 @frame.action
 def _star(run_id: str, starred: bool) -> None:
-    resources.service().star_run(visitors.visitor(), run_id, starred)
+    resources.service().star_run(run_id, starred)
 
 
 @frame.action
 def _save(run_id: str, key: str) -> None:
-    resources.service().note_run(visitors.visitor(), run_id, st.session_state[key])
+    resources.service().note_run(run_id, st.session_state[key])

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import altair as alt
 import streamlit as st
 
-from pages.ui import frame, links, resources, visitors
+from pages.ui import frame, links, resources
 from pages.ui.by_rules import by_rules
 from pages.ui.components import long_code
 from pages.ui.drafting import EditorDraft
@@ -125,7 +125,7 @@ def drawer(task: Task, draft: EditorDraft, asked: str) -> None:
 
 def own_model(task: Task, draft: EditorDraft) -> None:
     """Draw the form of a new conversation, folded until there is a model."""
-    known = resources.service().settings.models
+    known = resources.shared().settings.models
     given = bool(known.key or known.base_url)
     reached = given or REACHED in st.session_state
     with st.expander("Use your own model", icon=":material/smart_toy:", expanded=reached):
@@ -191,7 +191,7 @@ def new_conversation(task: Task, draft: EditorDraft, known: ModelSettings, *, gi
             " help pages, and the code that TorchInductor generates for these subgraphs. Nothing else is sent. The"
             " shapes and dtypes of the nodes are included once the judge has found them."
         )
-        for message in resources.service().conversations.first_messages(task):
+        for message in resources.service().talks.first_messages(task):
             st.markdown(f"**{message.role.value}**")
             long_code(message.text, height=260)
         if st.session_state.get(REPAIR):
@@ -226,13 +226,12 @@ def begin(task: Task, draft: EditorDraft) -> None:
     state = st.session_state
     model = reached.model()
     start = draft.bundle if state.get(REPAIR) else None
-    spec = spec_of(resources.service().device().device, None)
+    spec = spec_of(resources.service().device, None)
     begun = [
-        resources.service().conversations.start(
+        resources.service().talks.start(
             model,
             task,
             ConversationOrder(spec, reached.budget, reached.price, number + 1, start, protocol=reached.protocol),
-            visitor=visitors.visitor(),
         )
         for number in range(int(state.get(ATTEMPTS) or 1))
     ]
@@ -242,7 +241,7 @@ def begin(task: Task, draft: EditorDraft) -> None:
 def typed() -> Reached:
     """Return the model of the fields; empty fields take their value from the environment. A key from the environment
     never goes to a server that a visitor named."""
-    known, state = resources.service().settings.models, st.session_state
+    known, state = resources.shared().settings.models, st.session_state
     url, key = str(state.get(URL) or "").strip(), str(state.get(KEY) or "")
     server = ChatServer(url or known.base_url, key or ("" if url and url != known.base_url else known.key))
     typed_name = str(state.get(NAME) or "")
@@ -262,7 +261,7 @@ def typed() -> Reached:
 
 
 def conversation(task: Task, draft: EditorDraft, talk: str) -> None:
-    standing = resources.service().conversations.standing(talk)
+    standing = resources.service().talks.standing(talk)
     if not standing.finished:
         _live(task, draft, talk)
     elif st.session_state.get(PLAYED, ("", 0.0))[0] == talk:
@@ -287,7 +286,7 @@ def play(talk: str | None) -> None:
 @st.fragment(run_every=POLL_S)
 def _played_back(task: Task, draft: EditorDraft, talk: str) -> None:
     with frame.errors_shown():
-        standing = resources.service().conversations.standing(talk)
+        standing = resources.service().talks.standing(talk)
         turns = standing.trajectory.turns
         done, part = divmod((time.monotonic() - st.session_state[PLAYED][1]) / TURN_S, 1)
         if done >= len(turns):
@@ -322,7 +321,7 @@ def written(turn: Turn) -> str:
 @st.fragment(run_every=POLL_S)
 def _live(task: Task, draft: EditorDraft, talk: str) -> None:
     with frame.errors_shown():
-        standing = resources.service().conversations.standing(talk)
+        standing = resources.service().talks.standing(talk)
         if standing.finished:
             st.rerun()
         head(standing)
@@ -335,7 +334,7 @@ def _live(task: Task, draft: EditorDraft, talk: str) -> None:
 
 @frame.action
 def stop(talk: str) -> None:
-    resources.service().conversations.stop(talk)
+    resources.service().talks.stop(talk)
 
 
 def head(standing: ConversationStanding) -> None:
@@ -383,7 +382,7 @@ def shown(task: Task, draft: EditorDraft, standing: ConversationStanding) -> Non
     scored = [turn for turn in found.turns if turn.score is not None]
     if len(scored) > 1:
         st.altair_chart(score_chart(scored), width="stretch")
-    start = found.opening.start and resources.service().bundle(found.opening.start)
+    start = resources.service().talks.start_bundle(found.opening.id)
     files = {file.name: file.code for file in start.files} if start else {}
     for turn in found.turns:
         last = turn is found.turns[-1]
@@ -479,7 +478,7 @@ def score_chart(scored: Sequence[Turn]) -> alt.Chart:
 
 def going_on(task: Task, found: Trajectory, turn: Turn) -> None:
     reached: Reached | None = st.session_state.get(REACHED)
-    known = resources.service().settings.models
+    known = resources.shared().settings.models
     key = f"{found.opening.id}-{turn.number}"
     with st.popover("Continue from here", icon=":material/fork_right:"):
         if reached is None and not (known.key or known.base_url):
@@ -500,12 +499,12 @@ def going_on(task: Task, found: Trajectory, turn: Turn) -> None:
 def go_on(task: Task, found: Trajectory, number: int, key: str) -> None:
     reached = st.session_state.get(REACHED) or typed()
     note = str(st.session_state.get(f"note-{key}") or "").strip()
-    spec = spec_of(resources.service().device().device, None)
+    spec = spec_of(resources.service().device, None)
     order = ConversationOrder(
         spec, reached.budget, reached.price, after=(found.opening.id, number), note=note, protocol=reached.protocol
     )
     model = reached.model()
-    links.select("talk", resources.service().conversations.start(model, task, order, visitor=visitors.visitor()))
+    links.select("talk", resources.service().talks.start(model, task, order))
 
 
 # --- others ----------------------------------------------------------------------------------------------------------
@@ -513,7 +512,7 @@ def go_on(task: Task, found: Trajectory, number: int, key: str) -> None:
 
 def examples(task: Task, current: str | None = None) -> None:
     """List the recorded conversations, those on this task first; a click opens one."""
-    found = [each for each in resources.service().conversations.recorded() if each.opening.id != current]
+    found = [each for each in resources.service().talks.recorded() if each.opening.id != current]
     if not found:
         return
     st.markdown("**Watch a recorded conversation**")
@@ -526,8 +525,8 @@ def examples(task: Task, current: str | None = None) -> None:
 
 def own(task: Task, current: str | None = None) -> None:
     """List the visitor's other conversations on this task."""
-    talks = resources.service().conversations
-    found = [each for each in talks.latest(LISTED, task.id, visitors.visitor()) if each.opening.id != current]
+    talks = resources.service().talks
+    found = [each for each in talks.latest(LISTED, task.id) if each.opening.id != current]
     if not found:
         return
     st.markdown("**Your conversations on this task**")
@@ -545,7 +544,7 @@ def further(talk: str) -> None:
         st.button("New conversation", icon=":material/add:", key="new-talk", on_click=links.select, args=("talk", NEW))
         st.download_button(
             "Download",
-            lambda: "".join(trajectory_lines(resources.service().conversations.trajectory(talk))),
+            lambda: "".join(trajectory_lines(resources.service().talks.trajectory(talk))),
             file_name=f"{talk}.jsonl",
             mime="application/jsonl",
             icon=":material/download:",
@@ -562,7 +561,7 @@ def example_line(each: TrajectorySummary) -> str:
 
 
 def line(each: TrajectorySummary) -> str:
-    if resources.service().conversations.in_progress(each):
+    if resources.service().talks.in_progress(each):
         state = "under way"
     else:
         state = each.ending.end.value if each.ending else End.INTERRUPTED.value

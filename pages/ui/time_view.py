@@ -118,10 +118,10 @@ def _samples(outcome: Outcome, author: str) -> None:
 
 def _accelerator(outcome: Outcome, subgraph: Subgraph) -> Accelerator | None:
     """Return the accelerator here if the outcome is from the same device and the subgraph was inspected on it."""
-    environment = resources.service().device().environment
+    environment = resources.shared().device().environment
     if outcome.environment is None or environment is None or environment.device != outcome.environment.device:
         return None
-    known = resources.service().inspect_within([subgraph], 0.0, threading.Event()).get(subgraph.id)
+    known = resources.shared().inspect_within([subgraph], 0.0, threading.Event()).get(subgraph.id)
     return known.accelerator if known else None
 
 

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.ui import frame, links, resources, visitors
+from pages.ui import frame, links, resources
 from pages.ui.text import count
 from passnet_core.errors import BadInput
 
@@ -30,7 +30,7 @@ def import_course() -> None:
 def _import_course() -> None:
     text = _text(COURSE)
     if text is not None:
-        number = resources.service().import_course(visitors.visitor(), text)
+        number = resources.service().import_course(text)
         st.toast(f"The passes of {count(number, 'lesson')} are being judged.", icon=":material/gavel:")
 
 

@@ -8,7 +8,7 @@ import secrets
 
 import streamlit as st
 
-from pages.ui import resources
+from passnet_core.access.hosting import Identity
 from passnet_core.records import digest_of
 
 COOKIE = "passnet_browser"
@@ -30,30 +30,24 @@ REMEMBERED = """<script>
 
 
 def visitor() -> str:
-    """Return whose page this is, as the store names owners of drafts and runs."""
-    person = _person()
-    return digest_of(f"person {person}" if person else f"browser {_secret()}")[:32]
+    """Return the id of this browser, as the store names owners of drafts and runs."""
+    return digest_of(f"browser {_secret()}")[:32]
+
+
+def identity() -> Identity | None:
+    """Return who has signed in, as the provider of the sign-in says; None for nobody."""
+    if not getattr(st.user, "is_logged_in", False):
+        return None
+    told = {name: str(st.user.get(name) or "") for name in ("iss", "sub", "name", "preferred_username", "email")}
+    name = told["name"] or told["preferred_username"] or told["email"].partition("@")[0]
+    return Identity(told["iss"], told["sub"], name) if told["sub"] else None
 
 
 def welcome() -> None:
     """Let the browser remember who it is, if it does not know yet. Call it once in every rerun."""
-    if _person() or _cookie() == _secret():
+    if identity() is not None or _cookie() == _secret():
         return
     st.html(REMEMBERED % {"name": COOKIE, "secret": _secret(), "seconds": KEPT_S}, unsafe_allow_javascript=True)
-
-
-def adopt() -> None:
-    """Take over drafts of a store from before drafts belonged to somebody: they were everybody's."""
-    if "adopted" not in st.session_state:
-        st.session_state["adopted"] = True
-        resources.service().adopt_drafts(visitor())
-
-
-def _person() -> str:
-    """The address or the name of who has signed in, or an empty string."""
-    if not getattr(st.user, "is_logged_in", False):
-        return ""
-    return str(st.user.get("email") or st.user.get("sub") or "")
 
 
 def _secret() -> str:

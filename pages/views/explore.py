@@ -57,7 +57,7 @@ COLUMNS = {
 
 def tasks_view(listing: Listing) -> None:
     """Draw the table of the tasks that are searched for, and below it a preview of the one that is chosen."""
-    service = resources.service()
+    service = resources.shared()
     search = search_bar(listing)
     with st.empty():  # a fixed place: what follows is not drawn from scratch when the message disappears
         loaded = live.await_recorded()
@@ -163,7 +163,7 @@ def searched(
 def preview(task_id: str, standing: TaskStanding | None) -> None:
     """Show what a task computes, and its results so far; None: they are being loaded. Raises UnknownItem if there is no
     such task."""
-    task = resources.service().corpus.task(task_id)
+    task = resources.shared().corpus.task(task_id)
     st.header(plain(task.id))
     facts = [task.family.value, count(len(task.subgraphs), "subgraph")]
     if standing:

@@ -17,7 +17,7 @@ DIAGNOSTICS = "Diagnostics"
 
 def diagnostics() -> dict[str, object]:
     """Return facts for a problem report: versions, the device, files that could not be read. No code, no task names."""
-    service = resources.service()
+    service = resources.shared()
     info = service.device()
     return {
         "playground": __version__,
@@ -44,6 +44,6 @@ for tab, name in zip(tabs, [*CHAPTERS.values(), None]):
             st.markdown((ASSETS / "help" / f"{name}.md").read_text(encoding="utf-8"))
         else:
             st.markdown("Copy this into a problem report. It contains no passes and no drafts.")
-            for problem in resources.service().problems:
+            for problem in resources.shared().problems:
                 st.warning(plain(problem))
             st.code(json.dumps(diagnostics(), indent=2), language="json")

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.ui import bench, desk, drafting, frame, lesson_pane, links, resources, sharing, uploads, visitors
+from pages.ui import bench, desk, drafting, frame, lesson_pane, links, resources, sharing, uploads
 from pages.ui.certificates import certificate_page
 from pages.ui.panes import panes
 from pages.ui.text import count, plain
@@ -16,18 +16,18 @@ WIDTHS = (27, 18, 32, 23)
 HOLDER = "holder"
 
 
-def course() -> None:
+def overview() -> None:
     """List the lessons, with what the visitor has reached, and lead on to the next one."""
-    service = resources.service()
-    attempts = service.attempts(visitors.visitor())
-    lessons = service.course.lessons
+    course = resources.shared().course
+    attempts = resources.service().attempts()
+    lessons = course.lessons
     passed = [each for each in lessons if each.id in attempts and attempts[each.id].grade.passed]
     st.title("Learn to write passes")
     st.markdown(
         "From a graph to a pass that beats the compiler, in short lessons. Each has a small real subgraph and passes"
         " with one thing missing. The judge grades what you write: no GPU is needed."
     )
-    following = next_lesson(service.course, attempts)
+    following = next_lesson(course, attempts)
     if following is not None:
         label = f"{'Go on with' if attempts else 'Begin with'} {lesson_pane.numbered(following)}"
         if st.button(plain(label), type="primary", icon=":material/play_arrow:"):
@@ -54,7 +54,7 @@ def certificate_form() -> None:
 
 @frame.action
 def certify() -> None:
-    certificate = resources.service().certify(visitors.visitor(), st.session_state[HOLDER])
+    certificate = resources.service().certify(st.session_state[HOLDER])
     links.turn_to({"certificate": certificate.id})
 
 
@@ -68,7 +68,7 @@ def keeping(is_anything: bool) -> None:
         if is_anything:
             st.download_button(
                 "Download my progress",
-                lambda: resources.service().export_course(visitors.visitor()),
+                resources.service().export_course,
                 file_name="passnet-course.jsonl",
                 icon=":material/download:",
                 on_click="ignore",
@@ -113,12 +113,12 @@ chosen, shown = links.selected("lesson"), links.selected("certificate")
 if shown is not None:
     certificate_page(shown)
 elif chosen is None:
-    course()
+    overview()
 else:
     try:
-        opened = resources.service().course.lesson(chosen)
+        opened = resources.shared().course.lesson(chosen)
     except UnknownItem as error:
         frame.report(error)
-        course()
+        overview()
     else:
         lesson_page(opened)

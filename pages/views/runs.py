@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.ui import frame, links, live, resources, visitors
+from pages.ui import frame, links, live, resources
 from pages.ui.comparing import choose_other, comparison, offer_other_rules
 from pages.ui.components import PROFILES, announce, headline_words, verdict_card
 from pages.ui.results import result_tabs
@@ -33,19 +33,19 @@ UNDER_WAY, ENDED_EARLY = "under way", "ended early"
 
 def history() -> None:
     st.title("Runs")
-    search = run_filters([task.id for task in resources.service().corpus.tasks()])
-    me = visitors.visitor()
-    found = resources.service().runs(
+    search = run_filters([task.id for task in resources.shared().corpus.tasks()])
+    service = resources.service()
+    found = service.runs(
         LISTED,
         search.task_id,
         search.solver,
         checks=search.checks,
-        visitor=me if search.own else None,
+        mine=search.own,
         verdicts=search.verdicts,
-        starred_by=me if search.starred else None,
+        starred=search.starred,
     )
     # what others have not finished is nobody's business yet
-    runs = [each for each in found if each.done == each.total or each.visitor in (me, "")]
+    runs = [each for each in found if each.done == each.total or each.visitor in (service.owner, "")]
     if runs:
         table_of_runs(runs)
     else:
@@ -69,7 +69,7 @@ def table_of_runs(runs: Sequence[RunSummary]) -> None:
     watched = {run_id: each.done for run_id, each in open_ones.items() if not each.finished}
     if watched:
         watch(watched)
-    notes = resources.service().run_notes(visitors.visitor())
+    notes = resources.service().run_notes()
     rows = [run_row(each, open_ones.get(each.run.id), notes.get(each.run.id)) for each in runs]
     ids = [each.run.id for each in runs]
     # above the table, which may be higher than the window
@@ -131,7 +131,7 @@ def run_row(summary: RunSummary, progress: Progress | None, kept: RunNote | None
         "device": summary.device,
         "starred": "★" if kept and kept.starred else "",
         "note": kept.note if kept else "",
-        "solver": solver_words(run, own=summary.visitor == visitors.visitor()),
+        "solver": solver_words(run, own=summary.visitor == resources.service().owner),
         "stage": run.spec.stage.value,
         "capture": run.spec.capture.value,
         "judged by": PROFILES[run.spec.profile],
@@ -204,9 +204,9 @@ def permanent_page(run_id: str) -> None:
 
 def facts(run: Run) -> str:
     """Say in one line, as Markdown, what a run judged, whose passes, when and how."""
-    own = resources.service().visitor_of(run.id) == visitors.visitor()
+    own = resources.service().is_own(run.id)
     bundle = resources.bundle(run.bundle_digest) if run.bundle_digest else None
-    names = {each.bundle.digest: each.name for each in resources.service().reference_bundles()}
+    names = {each.bundle.digest: each.name for each in resources.shared().reference_bundles()}
     author = author_of(run, bundle, reference=names.get(run.bundle_digest or "", ""), own=own)
     return plain(
         f"{solver_words(run, own=own)} on {', '.join(run.task_ids[:4])} · "
@@ -268,7 +268,7 @@ def actions(run: Run, outcome: Outcome) -> None:
 
 def details(outcome: Outcome) -> None:
     bundle = resources.service().bundle(outcome.bundle_digest) if outcome.bundle_digest else None
-    subgraph = resources.service().corpus.task(outcome.task_id).subgraph(outcome.subgraph_id)
+    subgraph = resources.shared().corpus.task(outcome.task_id).subgraph(outcome.subgraph_id)
     result_tabs(outcome, subgraph, bundle, of=outcome.job_digest)
 
 

@@ -253,7 +253,7 @@ def scores(boards: Sequence[Board]) -> None:
 
 def models_section() -> None:
     """Show how far the attempts of language models got and what they cost; nothing if there were none."""
-    cards = resources.service().conversations.cards()
+    cards = resources.service().talks.cards()
     if not cards:
         return
     st.subheader("Language models")

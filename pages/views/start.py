@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.ui import drafting, links, resources, visitors
+from pages.ui import drafting, links, resources
 from pages.ui.components import match_marks, verdict_card
 from pages.ui.example import ShownExample, finished_example
 from pages.ui.graphs import graph_view
@@ -32,7 +32,7 @@ def actions(example: ShownExample) -> None:
 def first_lesson() -> None:
     if st.button("First lesson", type="primary", icon=":material/school:"):
         # not before: reading the lessons takes a moment
-        lessons = resources.service().course.lessons
+        lessons = resources.shared().course.lessons
         st.switch_page(links.script("learn"), query_params={"lesson": lessons[0].id} if lessons else None)
 
 
@@ -78,7 +78,7 @@ def returning() -> None:
     """Link to the visitor's latest drafts and runs."""
     next_lesson_link()
     drafts = drafting.saved_drafts()[:SHOWN]
-    runs = resources.service().runs(SHOWN, visitor=visitors.visitor())
+    runs = resources.service().runs(SHOWN, mine=True)
     if drafts and runs:
         left, right = st.columns(2, gap="medium")
         with left:
@@ -94,9 +94,9 @@ def returning() -> None:
 def next_lesson_link() -> None:
     """Link to the lesson with which somebody goes on who has begun the course."""
     service = resources.service()
-    if not service.has_attempts(visitors.visitor()):
+    if not service.has_attempts():
         return
-    following = next_lesson(service.course, service.attempts(visitors.visitor()))
+    following = next_lesson(resources.shared().course, service.attempts())
     if following is not None:
         label = f"Go on with the lesson {plain(following.title)}"
         links.link("learn", label, icon=":material/school:", lesson=following.id)
@@ -119,13 +119,13 @@ def run_links(runs: Sequence[RunSummary]) -> None:
 
 
 st.title("PassNet Playground")
-tasks = resources.service().corpus.tasks()
+tasks = resources.shared().corpus.tasks()
 st.markdown(
     "Pick a real subgraph, write a pass for it, and get a verdict that you can trust, with its reasons. Choose from "
     f"{count(len(tasks), 'task')} with {count(sum(task.subgraphs for task in tasks), 'subgraph')}."
 )
 latest = st.container()
-example = finished_example(str(resources.service().settings.data))
+example = finished_example(str(resources.shared().settings.data))
 if example:
     st.header(plain(example.gist))
     actions(example)

@@ -74,7 +74,7 @@ def more(task: Task, draft: EditorDraft) -> None:
         drafting.file_menu(draft)
         desk.start_over(task, draft, "Restores the text that these passes started with.")
     with options:
-        options_menu(resources.service().device().device)
+        options_menu(resources.service().device)
     with other:
         drafts_list()
         links.link("explore", "Choose another task", icon=":material/travel_explore:")
@@ -112,7 +112,7 @@ if chosen is None:
     choose_task()
 else:
     try:
-        opened = resources.service().corpus.task(chosen)
+        opened = resources.shared().corpus.task(chosen)
     except UnknownItem as error:
         frame.report(error)
         st.session_state.pop(LAST, None)

@@ -7,12 +7,12 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from passnet_core.access.hosting import require_sandbox
 from passnet_core.cli.console import INFRASTRUCTURE, Console
 from passnet_core.cli.parser import command
-from passnet_core.errors import BadInput, InfrastructureError
+from passnet_core.errors import BadInput
 from passnet_core.people.quotas import Quotas
 from passnet_core.people.register import Register
-from passnet_core.records import Isolation
 from passnet_core.service import corpus_of
 from passnet_core.settings import SHORTEST_TOKEN
 
@@ -73,12 +73,8 @@ def serve_api(args: argparse.Namespace, console: Console) -> int:
             )
         meter = None if holders is None else Quotas(holders)
         with console.service(meter=meter) as service:
-            here = service.device()
-            if not _is_local(args.address) and here.isolation is not Isolation.SANDBOXED:
-                raise InfrastructureError(
-                    "Strangers' code is judged only in a sandbox, and this machine has none. Install bubblewrap, or"
-                    " leave out --address."
-                )
+            if not _is_local(args.address):
+                require_sandbox(service, ", or leave out --address")
             door = Door(holders, _hosts(args, Door.hosts), args.page)
 
             def started(port: int) -> None:
@@ -92,7 +88,7 @@ def serve_api(args: argparse.Namespace, console: Console) -> int:
 def mcp(args: argparse.Namespace, console: Console) -> int:
     if args.http:
         return serve_api(args, console)
-    from passnet_core.access import PersonalService
+    from passnet_core.access.personal import PersonalService
     from passnet_core.server.agents import AgentDesk
     from passnet_core.server.mcp_service import serve_stdio
     from passnet_core.server.program_service import Door

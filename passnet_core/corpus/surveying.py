@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from passnet_core.corpus.catalogue import Corpus
 from passnet_core.errors import BadInput, InfrastructureError, PlaygroundError
 from passnet_core.execution.backends.base import MatchSources
-from passnet_core.execution.scheduler import Scheduler
+from passnet_core.execution.scheduler import NOBODY, Scheduler
 from passnet_core.records import Bundle, Device, EvalSpec, Job, Stage, Task, digest_of
 
 BATCH = 250
@@ -25,9 +25,11 @@ class TaskMatches:
 
 
 def surveyed(
-    scheduler: Scheduler, corpus: Corpus, bundle: Bundle, task_ids: Sequence[str], device: Device
+    scheduler: Scheduler, corpus: Corpus, bundle: Bundle, task_ids: Sequence[str], device: Device, owner: str = NOBODY
 ) -> Iterator[TaskMatches]:
-    """Yield the matches of every task, in the given order; a task that cannot be read is left out.
+    """Yield the matches of every task, in the given order; a task that cannot be read is left out. owner: whose turn it
+    is at the judge.
+
     Raises BadInput if a rule rejects the bundle or it does not load, InfrastructureError if no judge answers."""
     known: dict[str, int | None] = {}
     for tasks in _batches(corpus, task_ids):
@@ -35,7 +37,7 @@ def surveyed(
         new = {digest: code for digest, code in codes.items() if digest not in known}
         if new:
             job = Job(tasks[0].subgraphs[0], bundle, EvalSpec(stage=Stage.CHECK, device=device))
-            answer = scheduler.inspect(MatchSources(job, tuple(new.values())), threading.Event())
+            answer = scheduler.inspect(MatchSources(job, tuple(new.values())), threading.Event(), owner=owner)
             if not answer.outcome.verdict.judged:
                 raise InfrastructureError(answer.outcome.reason)
             if len(answer.counts) != len(new):

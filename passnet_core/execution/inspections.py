@@ -87,16 +87,17 @@ class Inspections:
         future = self._asked([subgraph], device, baseline)[0]
         return future.result() if future.done() else None
 
-    def kernels(self, subgraph: Subgraph, bundle: Bundle, device: Device) -> PassKernels | None:
-        """What Triton compiles of a bundle's kernels on a subgraph. Like known(): None until it is available."""
-        return self._of_bundle(self._compiled, KEPT_KERNELS, CompileKernels(subgraph, bundle, device))
+    def kernels(self, subgraph: Subgraph, bundle: Bundle, device: Device, owner: str) -> PassKernels | None:
+        """What Triton compiles of a bundle's kernels on a subgraph. Like known(): None until it is available. owner:
+        whose turn it is, and whose quota."""
+        return self._of_bundle(self._compiled, KEPT_KERNELS, CompileKernels(subgraph, bundle, device), owner)
 
-    def programs(self, subgraph: Subgraph, bundle: Bundle) -> PassTrace | None:
-        """What the programs of a bundle's kernels access on a subgraph. Like known(): None until it is available."""
-        return self._of_bundle(self._traced, KEPT_TRACES, TracePrograms(subgraph, bundle))
+    def programs(self, subgraph: Subgraph, bundle: Bundle, owner: str) -> PassTrace | None:
+        """What the programs of a bundle's kernels access on a subgraph, like kernels()."""
+        return self._of_bundle(self._traced, KEPT_TRACES, TracePrograms(subgraph, bundle), owner)
 
     def _of_bundle(
-        self, asked: "OrderedDict[_Key, Future[B]]", kept: int, question: CompileKernels | TracePrograms
+        self, asked: "OrderedDict[_Key, Future[B]]", kept: int, question: CompileKernels | TracePrograms, owner: str
     ) -> B | None:
         """The answer about a bundle, if it is known; otherwise None, and a thread asks for it. asked: the answers to
         such questions, of which so many are kept. Raises its error, once."""
@@ -109,7 +110,7 @@ class Inspections:
                 future = asked[key] = Future()
                 while len(asked) > kept:
                     asked.popitem(last=False)
-                inspect: Any = partial(self._scheduler.inspect, question, self._closed)
+                inspect: Any = partial(self._scheduler.inspect, question, self._closed, owner=owner)
                 threading.Thread(target=self._ask, args=(asked, future, inspect), daemon=True).start()
             asked.move_to_end(key)
         return future.result() if future.done() and future.exception() is None else None

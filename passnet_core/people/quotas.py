@@ -2,9 +2,15 @@
 
 import math
 
-from passnet_core.errors import PlaygroundError, UnknownItem
-from passnet_core.people.person import ALLOWANCES, Person, PersonRole
+from passnet_core.errors import PlaygroundError
+from passnet_core.people.person import Person, PersonRole
 from passnet_core.people.register import Register
+
+VISITORS = "visitors"
+"""Who has used what those who have not signed in have used together."""
+TOGETHER_S = 1_800.0
+"""How many seconds may be judged in any hour for all who have not signed in: a browser that forgets its cookie is
+another visitor, so a limit for each of them would be none."""
 
 
 class QuotaExceeded(PlaygroundError):
@@ -30,22 +36,27 @@ class Quotas:
     def refusal(self, owner: str) -> str:
         if not owner:
             return ""
-        try:
-            person = self._register.person(owner)
-        except UnknownItem:
-            return self._exceeded(owner, ALLOWANCES[PersonRole.VISITOR].device_s)
-        return ban_of(person) or self._exceeded(owner, person.allowance.device_s)
+        person = self._register.visitor(owner)
+        return ban_of(person) or self._exceeded(person)
 
     def spent(self, owner: str, seconds: float) -> None:
         self._register.spent(owner, seconds)
+        if owner and self._register.visitor(owner).role is PersonRole.VISITOR:
+            self._register.spent(VISITORS, seconds)
+
+    def check(self, person: Person) -> None:
+        """Raises NotAllowed or QuotaExceeded if nothing more is judged for this person now."""
+        if banned := ban_of(person):
+            raise NotAllowed(banned)
+        if exceeded := self._exceeded(person):
+            raise QuotaExceeded(exceeded, math.ceil(self._free_in(person)))
 
     def admit(self, person: Person, jobs: int, waiting: int, *, on_gpu: bool) -> None:
         """Raises NotAllowed or QuotaExceeded unless this person may have so many more jobs judged.
 
         waiting: jobs of the person that wait or are being judged."""
         allowance = person.allowance
-        if banned := ban_of(person):
-            raise NotAllowed(banned)
+        self.check(person)
         if on_gpu and not allowance.gpu:
             raise NotAllowed("Passes are timed on the GPU for those who have signed in. Sign in, or judge on the CPU.")
         if jobs + waiting > allowance.jobs:
@@ -54,17 +65,25 @@ class Quotas:
                 f" for {jobs} more. Ask again when they are judged.",
                 retry_after_s=60,
             )
-        if exceeded := self._exceeded(person.id, allowance.device_s):
-            raise QuotaExceeded(exceeded, math.ceil(self._register.free_in(person.id, allowance.device_s)))
 
-    def _exceeded(self, owner: str, allowed_s: float) -> str:
-        if self._register.used(owner) < allowed_s:
+    def _exceeded(self, person: Person) -> str:
+        """Why there is no room in this hour, or ""."""
+        allowed_s = person.allowance.device_s
+        if self._register.used(person.id) >= allowed_s:
+            said = f"You have used the {allowed_s / 60:.0f} minutes of judging that you may have in an hour."
+        elif person.role is PersonRole.VISITOR and self._register.used(VISITORS) >= TOGETHER_S:
+            said = (
+                f"Visitors have used the {TOGETHER_S / 60:.0f} minutes of judging that all of them may have in an hour"
+                " together. Sign in, or wait."
+            )
+        else:
             return ""
-        minutes = math.ceil(self._register.free_in(owner, allowed_s) / 60)
-        return (
-            f"You have used the {allowed_s / 60:.0f} minutes of judging that you may have in an hour."
-            f" There is room again in about {minutes} min."
-        )
+        return f"{said} There is room again in about {math.ceil(self._free_in(person) / 60)} min."
+
+    def _free_in(self, person: Person) -> float:
+        """In how many seconds there is room again."""
+        own = self._register.free_in(person.id, person.allowance.device_s)
+        return max(own, self._register.free_in(VISITORS, TOGETHER_S) if person.role is PersonRole.VISITOR else 0.0)
 
 
 def ban_of(person: Person) -> str:

@@ -24,6 +24,7 @@ KEPT_S = DAY_S
 LOG_KEPT_S = 365 * DAY_S
 LONGEST_REASON = 300
 LONGEST_LIFE_DAYS = 366
+MOST_NAMESAKES = 1_000
 MOST_TOKENS = 20
 """How many tokens a person may have."""
 TIDY_EVERY = 1_000
@@ -74,6 +75,24 @@ class Register:
             raise BadInput(f"There is a person named {quoted(name)} already. Choose another name.")
         return _person(added)
 
+    def visitor(self, visitor_id: str) -> Person:
+        """Somebody who has not signed in. Only those who were banned are entered."""
+        found = self._file.row(f"SELECT {PERSON} FROM people WHERE id = ?", visitor_id)
+        return _visitor(visitor_id) if found is None else _person(found)
+
+    def signed_in(self, person_id: str, name: str) -> Person:
+        """Who has signed in, as a member the first time. name: as the provider of the sign-in has it; a number follows
+        if another person has that name."""
+        name = "".join(filter(str.isprintable, " ".join(name.split())))[: LONGEST_NAME - 5] or "Somebody"
+        for number in range(1, MOST_NAMESAKES):
+            row = (person_id, name if number == 1 else f"{name} {number}", PersonRole.MEMBER.value, _now(), "")
+            added = self._file.row(
+                f"INSERT INTO people ({PERSON}) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING {PERSON}", *row
+            )
+            if found := added or self._file.row(f"SELECT {PERSON} FROM people WHERE id = ?", person_id):
+                return _person(found)
+        raise BadInput(f"There are too many persons named {quoted(name)}. Ask who runs this server.")
+
     def people(self) -> tuple[Person, ...]:
         """All persons, by name."""
         return tuple(map(_person, self._file.rows(f"SELECT {PERSON} FROM people ORDER BY name")))
@@ -95,6 +114,9 @@ class Register:
             raise BadInput(
                 f"The reason has {len(reason)} characters, but at most {LONGEST_REASON} are kept. Shorten it."
             )
+        if person.role is PersonRole.VISITOR:
+            row = (person.id, person.name, person.role.value, person.created_at or _now())
+            self._file.row(f"INSERT INTO people ({PERSON}) VALUES (?, ?, ?, ?, '') ON CONFLICT DO NOTHING", *row)
         return self._changed(person, "banned", reason)
 
     def _changed(self, person: Person, column: str, value: str) -> Person:
@@ -155,6 +177,15 @@ class Register:
             self._file.row("INSERT INTO used VALUES (?, ?, ?)", owner, time.time(), seconds)
             self._count()
 
+    def usage(self) -> dict[str, float]:
+        """How many seconds were judged in the last hour for each person for whom anything was, the most first."""
+        since = time.time() - HOUR_S
+        return dict(
+            self._file.rows(
+                "SELECT person, sum(seconds) FROM used WHERE at > ? GROUP BY person ORDER BY sum(seconds) DESC", since
+            )
+        )
+
     def used(self, owner: str) -> float:
         """How many seconds were judged for the person with this id in the last hour."""
         since = time.time() - HOUR_S
@@ -214,6 +245,10 @@ class Register:
 
 def _person(row: Any) -> Person:
     return Person(row[0], row[1], PersonRole(row[2]), row[3], row[4])
+
+
+def _visitor(visitor_id: str) -> Person:
+    return Person(visitor_id, f"visitor {visitor_id[:8]}", PersonRole.VISITOR, "")
 
 
 def _digest(token: str) -> str:

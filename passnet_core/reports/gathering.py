@@ -5,17 +5,17 @@ from collections.abc import Iterable
 from passnet_core.corpus.catalogue import Corpus
 from passnet_core.errors import BadInput, UnknownItem
 from passnet_core.records import Bundle, Run, Task
+from passnet_core.reports.asking import ShowsRuns
 from passnet_core.reports.content import Material, content_of
 from passnet_core.reports.writing import written
-from passnet_core.service import Service
 
 
-def run_report(service: Service, run_id: str) -> str:
+def run_report(service: ShowsRuns, run_id: str) -> str:
     """Return the run's report as HTML, with the outcomes so far. Raises UnknownItem if there is no such run."""
     return written(content_of(material_of(service, run_id)))
 
 
-def material_of(service: Service, run_id: str) -> Material:
+def material_of(service: ShowsRuns, run_id: str) -> Material:
     """Return what the run's report is made from, without unknown tasks and bundles. Raises UnknownItem for the run."""
     progress = service.progress(run_id)
     run = progress.run
@@ -34,7 +34,7 @@ def material_of(service: Service, run_id: str) -> Material:
     )
 
 
-def _bundle(service: Service, run: Run) -> Bundle | None:
+def _bundle(service: ShowsRuns, run: Run) -> Bundle | None:
     try:
         return service.bundle(run.bundle_digest) if run.bundle_digest else None
     except UnknownItem:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from passnet_core.charts.previews import PreviewBar, preview
 from passnet_core.execution.runs_in_progress import Progress
 from passnet_core.records import Clock, Contender, Outcome
-from passnet_core.service import Service
+from passnet_core.reports.asking import ShowsRuns
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Preview:
         return preview(self.title, self.lines, self.bars, self.axis)
 
 
-def run_preview(service: Service, run_id: str) -> Preview:
+def run_preview(service: ShowsRuns, run_id: str) -> Preview:
     """Return the preview of a run as far as it has come. Raises UnknownItem if there is no such run."""
     progress = service.progress(run_id)
     outcomes = progress.outcomes

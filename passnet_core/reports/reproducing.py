@@ -5,8 +5,8 @@ from typing import Any
 
 from passnet_core.errors import BadInput
 from passnet_core.records import RIGHT, Bundle, Outcome, PassFile, Subgraph, TensorSpec
+from passnet_core.reports.asking import ShowsRuns
 from passnet_core.reports.writing import asset
-from passnet_core.service import Service
 
 BODY = "reproduce.py"
 LINE = "# --- what follows"
@@ -45,7 +45,7 @@ has five kinds of inputs where the judge has more."""
     return "\n".join([*parts, line + body])
 
 
-def reproducer_of(service: Service, outcome: Outcome) -> str:
+def reproducer_of(service: ShowsRuns, outcome: Outcome) -> str:
     """The file for a stored outcome. Raises UnknownItem if its task or passes are gone, and BadInput as above."""
     subgraph = service.corpus.task(outcome.task_id).subgraph(outcome.subgraph_id)
     return reproducer(outcome, subgraph, service.bundle(outcome.bundle_digest) if outcome.bundle_digest else None)

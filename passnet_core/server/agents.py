@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from passnet_core.access import PersonalService
+from passnet_core.access.personal import PersonalService
 from passnet_core.corpus import searching
 from passnet_core.errors import BadInput, PlaygroundError
 from passnet_core.outside import quoted
@@ -150,7 +150,7 @@ class AgentDesk:
                     return _scores(access, given.get("task"))
                 case "read_guide":
                     return _page(given["page"])
-            task = access.service.corpus.task(given.pop("task"))
+            task = access.shared.corpus.task(given.pop("task"))
             return self._worked(access, task, name, given, cancelled, told)
         except PlaygroundError as error:
             return AgentAnswer(f"{NOT_DONE}{error}", failed=True)
@@ -189,7 +189,7 @@ class AgentDesk:
             done = workplace.do(ToolCall("", name, json.dumps(given)), cancelled)
             if not place.run_id:
                 return AgentAnswer(done.text, failed=done.text.startswith(NOT_DONE))
-            return self._judged(access.service.outcomes(place.run_id), place.run_id, done.text)
+            return self._judged(access.outcomes(place.run_id), place.run_id, done.text)
         finally:
             place.used_at = self._now()
             place.lock.release()
@@ -220,26 +220,24 @@ class AgentDesk:
             return self._places[key]
 
     def _made(self, access: PersonalService, task: Task) -> _AgentPlace:
-        device = access.service.device().device if access.may_use_gpu else Device.CPU
         stage = _usual_stage(access)
-        service = access.service
 
         def judged(bundle: Bundle | None, spec: EvalSpec, cancelled: threading.Event) -> tuple[Outcome, ...]:
             asked = spec if spec.stage is Stage.CHECK else replace(spec, stage=place.stage)
             # a run of the agent's own, so that nobody need ask whether it is seen
             run_id = place.run_id = place.access.submit(task, bundle, asked, label=LABEL)
             try:
-                while not (found := service.progress(run_id)).finished:
+                while not (found := access.progress(run_id)).finished:
                     place.told(found.done, found.total, found.detail or found.phase.value)
                     if cancelled.wait(LOOK_EVERY_S) or self._closing.is_set():
                         break
             finally:
                 # also if whoever hears of the progress has gone
-                if not service.progress(run_id).finished:
+                if not access.progress(run_id).finished:
                     place.access.cancel(run_id)
-            return service.wait(run_id)
+            return access.wait(run_id)
 
-        bench = service.bench(task, EvalSpec(stage=stage, device=device), judged)
+        bench = access.bench(task, EvalSpec(stage=stage, device=access.device), judged)
         author = "agent" if access.person is None else access.person.name
         place = _AgentPlace(Workplace(bench, guide(), author), access, stage, self._now())
         return place
@@ -247,8 +245,7 @@ class AgentDesk:
 
 def _usual_stage(access: PersonalService) -> Stage:
     """measure where there is a GPU that this person may use, else verify."""
-    here = access.service.device().device
-    return Stage.MEASURE if here is Device.CUDA and access.may_use_gpu else Stage.VERIFY
+    return Stage.MEASURE if access.device is Device.CUDA else Stage.VERIFY
 
 
 def _checked(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -275,7 +272,7 @@ def _checked(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 def _tasks(access: PersonalService, given: Mapping[str, Any]) -> AgentAnswer:
     split = given.get("split")
-    every = searching.found(given.get("query", ""), access.service.corpus.tasks())
+    every = searching.found(given.get("query", ""), access.shared.corpus.tasks())
     found = [each for each in every if split in (None, each.split)]
     shown = found[: given.get("limit", LISTED)]
     lines = [
@@ -289,7 +286,7 @@ def _tasks(access: PersonalService, given: Mapping[str, Any]) -> AgentAnswer:
 
 
 def _runs(access: PersonalService, task_id: str) -> AgentAnswer:
-    access.service.corpus.task(task_id)
+    access.shared.corpus.task(task_id)
     lines = []
     for each in access.runs(LISTED, task_id):
         speed = "" if each.median_speedup is None else f", {each.median_speedup:.3f} times eager"
@@ -305,7 +302,7 @@ def _scores(access: PersonalService, task_id: str | None) -> AgentAnswer:
     from passnet_core.leaderboard.boards import standings_of  # numpy loads only where scores are asked for
 
     if task_id is not None:
-        access.service.corpus.task(task_id)
+        access.shared.corpus.task(task_id)
     parts = []
     for board in access.boards(task_id)[:MOST_BOARDS]:
         lines = [

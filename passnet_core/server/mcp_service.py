@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse
 from starlette.types import Receive, Scope, Send
 
 from passnet_core import __version__
-from passnet_core.access import PersonalService
+from passnet_core.access.personal import PersonalService
 from passnet_core.errors import PlaygroundError
 from passnet_core.people.quotas import NotAllowed
 from passnet_core.server.agents import AGENT_TOOLS, CHANGING, INSTRUCTIONS, AgentAnswer, AgentDesk

@@ -17,7 +17,7 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.routing import Route
 
 from passnet_core import __version__
-from passnet_core.access import PersonalService
+from passnet_core.access.personal import PersonalService
 from passnet_core.corpus import searching
 from passnet_core.errors import UnknownItem
 from passnet_core.people.register import Register

@@ -14,6 +14,7 @@ from passnet_core.execution.backends.base import DeviceInfo
 from passnet_core.execution.inspections import Inspections
 from passnet_core.execution.runs_in_progress import Progress
 from passnet_core.leaderboard.report_card import Card, cards
+from passnet_core.outside import quoted
 from passnet_core.records import Bundle, EvalSpec, Outcome, Task
 from passnet_core.records.trajectories import Budget, End, Ending, Message, Price, Trajectory, Turn
 from passnet_core.solvers.attempts import JudgeBench, ending_of, opening_of
@@ -23,7 +24,7 @@ from passnet_core.solvers.llm.conversation import LanguageModel, guide
 from passnet_core.solvers.llm.prompting import first_of_sources, opening
 from passnet_core.store import owner
 from passnet_core.store.base import Store
-from passnet_core.store.rows import TrajectorySummary
+from passnet_core.store.rows import KeptTrajectory, TrajectorySummary
 
 LOOK_EVERY_S = 0.05
 SHOWN_WITHIN_S = 1.0
@@ -108,7 +109,7 @@ class Conversations:
         solver = LanguageModel(model, order.budget, order.price, start, history, order.note, order.protocol)
         here = self._runs.device()
         began = opening_of(task, solver, order.spec, here, order.attempt, order.after or ("", 0))
-        live = _Live(Trajectory(began, history, None))
+        live = _Live(Trajectory(began, history, None), visitor)
         with self._lock:
             if self._closing:
                 raise BadInput("The playground is shutting down. Start it again, then start the conversation again.")
@@ -128,8 +129,9 @@ class Conversations:
         live = self._live.get(conversation_id)
         if live is not None:
             return live.standing()
-        found, by = self._kept(conversation_id)
-        elsewhere = found.ending is None and owner.alive(by)
+        kept = self._kept(conversation_id)
+        found = kept.trajectory
+        elsewhere = found.ending is None and owner.alive(kept.owner)
         return ConversationStanding(
             trajectory=found if elsewhere else _ended(found),
             doing="running in another process" if elsewhere else "",
@@ -142,6 +144,15 @@ class Conversations:
     def trajectory(self, conversation_id: str) -> Trajectory:
         """Everything said in a conversation so far. Raises UnknownItem."""
         return self.standing(conversation_id).trajectory
+
+    def visitor_of(self, conversation_id: str) -> str:
+        """Who asked for a conversation; "" for those that were recorded or imported. Raises UnknownItem."""
+        live = self._live.get(conversation_id)
+        return self._kept(conversation_id).visitor if live is None else live.visitor
+
+    def none(self, conversation_id: str) -> UnknownItem:
+        """What is said of a conversation that is not here."""
+        return UnknownItem(f"There is no conversation {quoted(conversation_id)} here. Open one in the Workbench.")
 
     def stop(self, conversation_id: str) -> None:
         """Stop a conversation of this process within a second; its turns are kept. Raises UnknownItem."""
@@ -179,9 +190,10 @@ class Conversations:
         """The conversations that come with the playground."""
         return tuple(each for each in self._stored() if each.opening.recorded)
 
-    def cards(self) -> tuple[Card, ...]:
-        """The report card of every model that has been asked here."""
-        return cards(self._stored())
+    def cards(self, viewer: str | None = None) -> tuple[Card, ...]:
+        """The report card of every model that has been asked here. viewer: only from this visitor's conversations, and
+        from those that are nobody's; None: from all."""
+        return cards(tuple(each for each in self._stored() if viewer is None or each.visitor in ("", viewer)))
 
     @staticmethod
     def in_progress(summary: TrajectorySummary) -> bool:
@@ -214,7 +226,7 @@ class Conversations:
         self, live: "_Live", task: Task, bundle: Bundle | None, spec: EvalSpec, cancelled: threading.Event
     ) -> tuple[Outcome, ...]:
         began = live.trajectory.opening
-        run_id = self._runs.submit(task, bundle, spec, label=began.model, owner=began.id)
+        run_id = self._runs.submit(task, bundle, spec, label=began.model, owner=live.visitor or began.id)
         live.judging(run_id)
         try:
             while not (progress := self._runs.progress(run_id)).finished:
@@ -225,11 +237,11 @@ class Conversations:
             live.judging(None)
         return progress.outcomes
 
-    def _kept(self, conversation_id: str) -> tuple[Trajectory, str]:
+    def _kept(self, conversation_id: str) -> KeptTrajectory:
         kept = self._store.trajectory(conversation_id)
         if kept is None:
-            raise UnknownItem(f"There is no conversation {conversation_id!r} here. Open one in the Workbench.")
-        return kept.trajectory, kept.owner
+            raise self.none(conversation_id)
+        return kept
 
     def _converse(self, live: "_Live", solver: LanguageModel, task: Task) -> None:
         began = live.trajectory.opening
@@ -254,8 +266,9 @@ class Conversations:
 class _Live:
     """The state of a conversation of this process, written by its own thread and read by others."""
 
-    def __init__(self, trajectory: Trajectory) -> None:
+    def __init__(self, trajectory: Trajectory, visitor: str) -> None:
         self.trajectory = trajectory
+        self.visitor = visitor
         self.cancelled = threading.Event()
         self.over = threading.Event()
         self._lock = threading.Lock()

@@ -115,9 +115,12 @@ class Store(Protocol):
     def trajectories(self, limit: int, task_id: str | None) -> tuple[TrajectorySummary, ...]:
         """Return conversations, newest first."""
 
-    def revision(self) -> int:
+    def revision(self, viewer: str | None = None) -> int:
         """Return a number that grows with every outcome, run or bundle written. While it stays the same, so do the
-        answers to the questions below."""
+        answers to the questions below. viewer: counts only what this visitor sees."""
+
+    def has_measured(self, visitor: str) -> bool:
+        """Whether a run of this visitor has an outcome of stage MEASURE."""
 
     def score_rows(self, task_id: str | None, viewer: str | None = None) -> tuple[ScoreRow, ...]:
         """viewer: only from this visitor's runs, and from those that are nobody's; None: from all."""
@@ -125,11 +128,11 @@ class Store(Protocol):
     def sees_bundle(self, digest: str, viewer: str) -> bool:
         """Whether there is a run with this bundle that is this visitor's, or nobody's."""
 
-    def baseline_rows(self) -> tuple[BaselineRow, ...]: ...
+    def baseline_rows(self, viewer: str | None = None) -> tuple[BaselineRow, ...]: ...
 
     def samples(self, run_id: str | None) -> SampleColumns: ...
 
-    def standings(self) -> tuple[Standing, ...]: ...
+    def standings(self, viewer: str | None = None) -> tuple[Standing, ...]: ...
 
     def close(self) -> None: ...
 

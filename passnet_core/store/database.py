@@ -239,10 +239,10 @@ class Database:
         rows = self._rows("trajectory", trajectory_id=trajectory_id)
         if not rows:
             return None
-        opening, owner, ending = rows[0]
+        opening, owner, ending, by = rows[0]
         turns = tuple(_read(Turn, content) for (content,) in self._rows("turns", trajectory_id=trajectory_id))
         found = Trajectory(_read(Opening, opening), turns, None if ending is None else _read(Ending, ending))
-        return KeptTrajectory(found, owner)
+        return KeptTrajectory(found, owner, by)
 
     def trajectories(self, limit: int, task_id: str | None) -> tuple[TrajectorySummary, ...]:
         return tuple(
@@ -252,11 +252,14 @@ class Database:
             for opening, owner, ending, turns, accepted, by in self._rows("trajectories", limit=limit, task_id=task_id)
         )
 
-    def revision(self) -> int:
-        return int(self._rows("revision")[0][0])
+    def revision(self, viewer: str | None = None) -> int:
+        return int(self._rows("revision", viewer=viewer)[0][0])
 
     def sees_bundle(self, digest: str, viewer: str) -> bool:
         return bool(self._rows("sees_bundle", digest=digest, viewer=viewer))
+
+    def has_measured(self, visitor: str) -> bool:
+        return bool(self._rows("has_measured", visitor=visitor))
 
     def score_rows(self, task_id: str | None, viewer: str | None = None) -> tuple[ScoreRow, ...]:
         return tuple(
@@ -287,7 +290,7 @@ class Database:
             for row in self._rows("score_rows", task_id=task_id, viewer=viewer)
         )
 
-    def baseline_rows(self) -> tuple[BaselineRow, ...]:
+    def baseline_rows(self, viewer: str | None = None) -> tuple[BaselineRow, ...]:
         return tuple(
             BaselineRow(
                 run_id=row[0],
@@ -306,14 +309,14 @@ class Database:
                 ),
                 baseline=Baseline(row[12]),
             )
-            for row in self._rows("baseline_rows")
+            for row in self._rows("baseline_rows", viewer=viewer)
         )
 
     def samples(self, run_id: str | None) -> SampleColumns:
         rows = self._rows("samples", run_id=run_id)
         return SampleColumns(*zip(*rows)) if rows else SampleColumns((), (), ())
 
-    def standings(self) -> tuple[Standing, ...]:
+    def standings(self, viewer: str | None = None) -> tuple[Standing, ...]:
         return tuple(
             Standing(
                 task_id=row[0],
@@ -331,7 +334,7 @@ class Database:
                 profile=row[12] and Profile(row[12]),
                 clock_version=row[13],
             )
-            for row in self._rows("standings")
+            for row in self._rows("standings", viewer=viewer)
         )
 
     # --- inside ---

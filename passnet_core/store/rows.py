@@ -138,10 +138,11 @@ class Certificate:
 
 @dataclass(frozen=True)
 class KeptTrajectory:
-    """A stored conversation. owner: the name of the process that runs it, or ran it."""
+    """A stored conversation. owner: the name of the process that runs it, or ran it. visitor: as in RunSummary."""
 
     trajectory: Trajectory
     owner: str
+    visitor: str = ""
 
 
 @dataclass(frozen=True)

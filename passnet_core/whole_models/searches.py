@@ -18,6 +18,7 @@ from passnet_core.execution.backends.base import DeviceInfo
 from passnet_core.execution.backends.local import LocalBackend
 from passnet_core.execution.jobs import jobs_of
 from passnet_core.execution.scheduler import NOBODY
+from passnet_core.outside import quoted
 from passnet_core.records import Bundle, EvalSpec, Job, Outcome, Task
 from passnet_core.settings import BackendChoice, Settings
 from passnet_core.whole_models.adapting import SearchStep, Workshop, adapt, spec_for
@@ -172,9 +173,20 @@ class ModelSearches:
         with self._lock:
             return tuple(each.progress() for each in reversed(self._searches.values()) if each.owner == owner)
 
+    def owner_of(self, search_id: str) -> str:
+        """Who began a search. Raises UnknownItem."""
+        return self._search(search_id).owner
+
     def cancel(self, search_id: str) -> None:
         """End a search soon. Raises UnknownItem."""
         self._search(search_id).cancelled.set()
+
+    def none(self, search_id: str) -> UnknownItem:
+        """What is said of a search that is not here."""
+        return UnknownItem(
+            f"There is no search {quoted(search_id)} for passes: it never was, or the playground was stopped since."
+            f" What finished searches found is in the folder {self._home.name} of PASSNET_HOME."
+        )
 
     def cancel_all(self) -> None:
         """End all searches soon."""
@@ -186,10 +198,7 @@ class ModelSearches:
     def _search(self, search_id: str) -> _ModelSearch:
         found = self._searches.get(search_id)
         if found is None:
-            raise UnknownItem(
-                f"There is no search {search_id!r} for passes: it never was, or the playground was stopped since. What"
-                f" finished searches found is in the folder {self._home.name} of PASSNET_HOME."
-            )
+            raise self.none(search_id)
         return found
 
     def _run(self, search: _ModelSearch) -> None:

@@ -14,7 +14,7 @@ from passnet_core.execution.backends.base import CompileKernels, InspectSubgraph
 from passnet_core.execution.backends.fake import FakeBackend, uncompiled, uninspected, untraced
 from passnet_core.execution.backends.local import LocalBackend
 from passnet_core.execution.inspections import KEPT, Inspections
-from passnet_core.execution.scheduler import Scheduler
+from passnet_core.execution.scheduler import NOBODY, Scheduler
 from passnet_core.graphs import aligning
 from passnet_core.judge.worker import inspecting
 from passnet_core.records import (
@@ -372,7 +372,7 @@ def test_the_kernels_of_a_bundle_are_compiled_once() -> None:
 
     def settled(passes: Bundle) -> PassKernels:
         deadline = time.monotonic() + 60
-        while (found := known.kernels(subgraph(), passes, Device.CPU)) is None:
+        while (found := known.kernels(subgraph(), passes, Device.CPU, NOBODY)) is None:
             assert time.monotonic() < deadline
             time.sleep(0.01)
         return found
@@ -463,9 +463,9 @@ def test_a_trace_is_made_once_apart_from_the_code_of_its_kernels() -> None:
     fake = FakeBackend(lambda job: None)  # type: ignore[arg-type,return-value]
     known = Inspections(Scheduler(fake))
     passes, deadline = bundle(RIGHT), time.monotonic() + 60
-    while (found := known.programs(subgraph(), passes)) is None:
+    while (found := known.programs(subgraph(), passes, NOBODY)) is None:
         assert time.monotonic() < deadline
         time.sleep(0.01)
-    assert found == known.programs(subgraph(), passes) == untraced(subgraph(), passes)
+    assert found == known.programs(subgraph(), passes, NOBODY) == untraced(subgraph(), passes)
     assert (len(fake.traced), len(fake.compiled)) == (1, 0)
     known.close()

@@ -89,7 +89,7 @@ def test_a_verdict_leads_to_the_lesson_that_explains_it(visit: Visit) -> None:
     Editor(app).hold(BEGINNING).run()
     until(app, "No match")
     assert "Learn why: A title" in labels(app)
-    assert resources.service().course.explaining_word(Verdict.NO_MATCH) is not None
+    assert resources.shared().course.explaining_word(Verdict.NO_MATCH) is not None
 
 
 def test_whoever_has_passed_everything_gets_a_certificate_that_can_be_judged_again(

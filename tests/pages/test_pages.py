@@ -13,6 +13,7 @@ from pages.ui import resources
 from pages.ui.links import Name
 from pages.ui.results import OPENS
 from pages.ui.words import VERDICTS
+from passnet_core.access.hosting import Host
 from passnet_core.errors import StoreError
 from passnet_core.execution.backends.base import Capacity
 from passnet_core.execution.backends.fake import FakeBackend
@@ -90,8 +91,8 @@ def held_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Calla
     data = write_data(tmp_path / "data")
     settings = read_settings({"PASSNET_DATA": str(data), "PASSNET_HOME": str(tmp_path / "home")})
     opened = open_service(settings, backend=SlowBackend(answer))
-    monkeypatch.setattr(resources, "open_service", lambda *args, **kwargs: opened)
-    resources.service.clear()
+    monkeypatch.setattr(resources, "open_host", lambda *args, **kwargs: Host(opened, None))
+    resources.host.clear()
 
     def imported() -> None:
         go_on.set()
@@ -101,7 +102,7 @@ def held_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Calla
         yield imported
     finally:
         go_on.set()
-        resources.service.clear()
+        resources.host.clear()
         opened.close()
 
 
@@ -126,7 +127,7 @@ def test_start_shows_its_example_before_the_recorded_results_are_loaded(held_bac
     assert "are being loaded" not in said
     assert "Looking for a GPU" in said
     held_back()
-    assert resources.service().device()
+    assert resources.shared().device()
     app.run()
     assert "values only, times are not comparable" in texts(app)
 
@@ -322,10 +323,10 @@ def test_a_store_that_cannot_be_opened_is_said_once_on_the_page(
     def refuse(*args: object, **kwargs: object) -> None:
         raise StoreError("The store is held by process 17. Close it, then reload.")
 
-    monkeypatch.setattr("pages.ui.resources.open_service", refuse)
+    monkeypatch.setattr("pages.ui.resources.open_host", refuse)
     from pages.ui import resources
 
-    resources.service.clear()
+    resources.host.clear()
     app = visit("runs")
     assert [each.value for each in app.error] == ["The store is held by process 17\\. Close it, then reload\\."]
 

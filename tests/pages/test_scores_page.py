@@ -13,6 +13,7 @@ from pages.ui import resources
 from pages.ui.filters import INDUCTOR_SLOWER
 from pages.ui.filters import SIZES as EXPLORE_SIZES
 from pages.ui.inductor import explore_filters
+from passnet_core.access.hosting import Host
 from passnet_core.execution.backends.fake import FakeBackend
 from passnet_core.leaderboard.inductor_effects import LARGEST, SIZES, Effect, Grouping
 from passnet_core.records import Baseline, Profile, Verdict
@@ -39,8 +40,8 @@ def without_figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, service: Se
     data = write_data(tmp_path / "bare", recorded=False)
     settings = read_settings({"PASSNET_DATA": str(data), "PASSNET_HOME": str(tmp_path / "bare-home")})
     opened = open_service(settings, backend=FakeBackend(answer))
-    monkeypatch.setattr(resources, "open_service", lambda *args, **kwargs: opened)
-    resources.service.clear()
+    monkeypatch.setattr(resources, "open_host", lambda *args, **kwargs: Host(opened, None))
+    resources.host.clear()
     yield opened
     opened.close()
 

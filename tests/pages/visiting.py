@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Button
 
 from pages.ui import links, resources
+from passnet_core.access.hosting import Host
 from passnet_core.execution.backends.fake import FakeBackend
 from passnet_core.records import digest_of
 from passnet_core.service import Service, open_service
@@ -34,12 +35,12 @@ def playground(data: Path, home: Path, judge: FakeBackend) -> Iterator[Service]:
     settings = read_settings({"PASSNET_DATA": str(data), "PASSNET_HOME": str(home)})
     service = open_service(settings, backend=judge)
     with pytest.MonkeyPatch.context() as patching:
-        patching.setattr(resources, "open_service", lambda *args, **kwargs: service)
-        resources.service.clear()
+        patching.setattr(resources, "open_host", lambda *args, **kwargs: Host(service, None))
+        resources.host.clear()
         assert service.problems == (), "reading them waits until all recorded runs are loaded"
         assert service.device(), "it is known before a page asks"
         yield service
-        resources.service.clear()
+        resources.host.clear()
     service.close()
 
 
@@ -93,7 +94,7 @@ def turned(app: AppTest, tab: str) -> AppTest:
 
 def until(app: AppTest, said: str) -> AppTest:
     """Rerun the page, as its polling does, until it shows this text."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 240
     while said not in texts(app):
         assert time.monotonic() < deadline, texts(app)
         app.run()

@@ -34,7 +34,7 @@ ALLOWED: dict[str, set[str]] = {
     "whole_models": {"whole_models", "fx", "integrate", "solvers", *NOUNS, *PURE, *EDGES},
     "service": {"solvers", "leaderboard", "lessons", "whole_models", *NOUNS, *PURE, *EDGES},
     "people": {"people", *NOUNS},
-    "access": {"people", "service", "leaderboard", "store", "execution", *NOUNS},
+    "access": {"access", "people", "service", "solvers", "leaderboard", "lessons", "whole_models", *NOUNS, *EDGES},
     "reports": {"reports", "service", "leaderboard", *NOUNS, *PURE, *EDGES},
     "server": {
         *("server", "service", "access", "people", "solvers", "leaderboard", "training", *NOUNS, *PURE, *EDGES),

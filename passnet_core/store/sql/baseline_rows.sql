@@ -9,6 +9,7 @@ FROM outcomes
 JOIN runs ON runs.id = outcomes.run_id
 WHERE outcomes.judged AND outcomes.stage = 'measure' AND outcomes.device = 'cuda' AND outcomes.solver = 'inductor'
   AND outcomes.profile = 'strict' AND outcomes.speedup IS NOT NULL
+  AND ($viewer IS NULL OR runs.visitor IN ('', $viewer))
 QUALIFY row_number() OVER (
     PARTITION BY outcomes.task_id, outcomes.subgraph_id, outcomes.subgraph_digest, outcomes.device_name,
                  outcomes.capture, outcomes.clock_version, outcomes.baseline

@@ -1,7 +1,11 @@
-WITH timed AS (
-    SELECT * EXCLUDE (content) FROM outcomes
+WITH seen AS (
+    SELECT outcomes.* FROM outcomes JOIN runs ON runs.id = outcomes.run_id
+    WHERE outcomes.judged AND ($viewer IS NULL OR runs.visitor IN ('', $viewer))
+),
+timed AS (
+    SELECT * EXCLUDE (content) FROM seen
     -- beside which baseline passes were timed says nothing of their speedup over eager
-    WHERE judged AND (solver = 'passes' AND speedup IS NOT NULL OR baseline = 'inductor' AND baseline_speedup IS NOT NULL)
+    WHERE solver = 'passes' AND speedup IS NOT NULL OR baseline = 'inductor' AND baseline_speedup IS NOT NULL
 ),
 -- the figures of a task are compared with each other: take all from the same conditions
 grounds AS (
@@ -44,7 +48,7 @@ counts AS (
     SELECT task_id, subgraph_id,
            count(*) FILTER (solver = 'passes' AND stage <> 'check') AS attempts,
            count(*) FILTER (solver = 'passes' AND stage <> 'check' AND accepted) AS right_ones
-    FROM outcomes WHERE judged
+    FROM seen
     GROUP BY task_id, subgraph_id
 )
 SELECT counts.task_id, counts.subgraph_id, attempts, right_ones,

@@ -1,0 +1,1 @@
+"""Who may see and do what: the service as one person sees it."""

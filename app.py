@@ -6,7 +6,8 @@ Streamlit resolve every link as a script in that folder, and report that the pag
 
 import streamlit as st
 
-from pages.ui import frame, heads
+from pages.ui import frame, heads, served
 
 PAGES = [(name, title) for name, title, _ in frame.PAGES if name != "start"]
-app = st.App("pages/ui/main.py", routes=heads.routes(PAGES, st.get_option("server.baseUrlPath")))
+BASE = st.get_option("server.baseUrlPath")
+app = st.App("pages/ui/main.py", routes=[*heads.routes(PAGES, BASE), *served.routes(BASE)], lifespan=served.lifespan)

@@ -225,6 +225,10 @@ class Service:
         """The number of jobs and questions that wait or are under way in this process."""
         return self._scheduler.load()
 
+    def loads(self) -> Mapping[str, int]:
+        """The number of jobs and questions that wait or are under way in this process, by owner."""
+        return self._scheduler.loads()
+
     def load_of(self, owner: str) -> int:
         """The number of jobs and questions of this owner that wait or are under way in this process."""
         return self._scheduler.load_of(owner)
@@ -412,14 +416,10 @@ class Service:
             self.wait_until_imported()
             run = self._store.run(run_id)
         if run is None:
-            raise self.no_run(run_id)
+            raise UnknownItem(
+                f"There is no run {outside.quoted(run_id)} here. List the runs with: python -m passnet_core runs list"
+            )
         return run
-
-    def no_run(self, run_id: str) -> UnknownItem:
-        """What is said of a run that is not here."""
-        return UnknownItem(
-            f"There is no run {outside.quoted(run_id)} here. List the runs with: python -m passnet_core runs list"
-        )
 
     def runs(
         self,

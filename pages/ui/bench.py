@@ -1,5 +1,6 @@
 """What the Workbench knows of the passes in the editor: a run of them, or else a check that needs no click."""
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -17,6 +18,7 @@ from pages.ui.text import clock, count, is_before, plain
 from pages.ui.words import VERDICTS
 from passnet_core.errors import UnknownItem
 from passnet_core.execution.runs_in_progress import Progress
+from passnet_core.people.quotas import QuotaExceeded
 from passnet_core.records import Bundle, EvalSpec, Finding, Outcome, Stage, Subgraph, Task
 from passnet_core.service import lesson_spec
 
@@ -125,7 +127,8 @@ def latest(task: Task, subgraph: Subgraph, draft: EditorDraft) -> BenchView:
     is_current = progress is not None and progress.run.bundle_digest == draft.bundle.digest
     checked = None
     if draft.bundle.files and not (is_current and judged):
-        checked = _checked(task, draft.bundle, subgraph.id, LIVE_S)
+        with contextlib.suppress(QuotaExceeded):  # the pane says so, where it waits for the check
+            checked = _checked(task, draft.bundle, subgraph.id, LIVE_S)
     return BenchView(task, subgraph, draft, progress, judged, is_current, checked)
 
 

@@ -8,12 +8,13 @@ from typing import ParamSpec
 import streamlit as st
 from streamlit.navigation.page import Page
 
-from pages.ui import links, resources, visitors
+from pages.ui import accounts, links, resources, visitors
 from pages.ui.built import component
 from pages.ui.copying import copy_button
 from pages.ui.text import count, plain
 from passnet_core import outside
 from passnet_core.errors import InfrastructureError, PlaygroundError, StoreError, UnknownItem
+from passnet_core.people.person import PersonRole
 from passnet_core.records import Device, Isolation
 from passnet_core.settings import ASSETS
 
@@ -41,11 +42,15 @@ PAGES: tuple[tuple[links.Name, str, str], ...] = (
     ("runs", "Runs", "history"),
     ("scores", "Scores", "show_chart"),
     ("help", "Help", "help"),
+    ("account", "Account", "account_circle"),
+    ("operator", "Operator", "admin_panel_settings"),
 )
+CORNER = ("account", "operator")
+"""The pages to which the corner leads that says who is there, and not the navigation."""
 
 
 def pages() -> dict[str, Page]:
-    """Return the pages of the navigation, in order: without that of visitors' own models where these are not run."""
+    """Return the pages of the navigation, in order, as far as they are for who is there."""
     return {
         name: st.Page(
             links.script(name),
@@ -53,10 +58,19 @@ def pages() -> dict[str, Page]:
             icon=f":material/{icon}:",
             url_path=name if name != "start" else None,
             default=name == "start",
+            visibility="hidden" if name in CORNER else "visible",
         )
         for name, title, icon in PAGES
-        if name != "model" or resources.own_models()
+        if _is_there(name)
     }
+
+
+def _is_there(name: links.Name) -> bool:
+    if name == "model":
+        return resources.own_models()
+    if name == "account":
+        return resources.serves_others()
+    return name != "operator" or (resources.serves_others() and resources.role() is PersonRole.OPERATOR)
 
 
 def show(page: Page) -> None:
@@ -138,7 +152,8 @@ def report_failed_action() -> None:
 
 
 def strip(*, with_link: bool) -> None:
-    """Show where jobs run, how they are isolated, how many runs are under way, and a button that copies the link."""
+    """Show where jobs run, how they are isolated, how many runs are under way, who is there where others are served,
+    and a button that copies the link."""
     info = resources.shared().device_within(DEVICE_S)
     with st.container(horizontal=True, gap="small", key="strip"):
         if info is None:
@@ -149,10 +164,12 @@ def strip(*, with_link: bool) -> None:
             st.badge("CPU: values only, times are not comparable", icon=":material/memory:", color="gray")
         else:
             st.badge(plain(info.label), icon=":material/developer_board:", color="green")
-        if info is not None:
+        if info is not None and not resources.serves_others():  # who serves others has a sandbox
             st.badge(ISOLATION[info.isolation], icon=":material/shield:", color="gray")
         if resources.shared().under_way():
             runs_under_way()
+        if resources.serves_others():
+            accounts.corner()
         if with_link:
             copy_button("link-of-page", small=True)
 

@@ -14,7 +14,7 @@ from passnet_core.records.text import valid
 
 VIEWS = Path(__file__).resolve().parent.parent / "views"
 
-Name = Literal["start", "learn", "explore", "workbench", "model", "runs", "scores", "help"]
+Name = Literal["start", "learn", "explore", "workbench", "model", "runs", "scores", "help", "account", "operator"]
 
 
 def script(name: Name) -> str:

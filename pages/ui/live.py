@@ -70,6 +70,8 @@ def draw_progress(progress: Progress) -> None:
         facts.append(f"about {seconds(progress.left_s)} left")
     if waiting:
         facts.append(f"{count(progress.queue_position or 0, 'run')} ahead of this one")
+        if progress.wait_s is not None:
+            facts.append(f"its turn comes in about {seconds(progress.wait_s)}")
     if progress.subgraph_id:
         facts.append(progress.subgraph_id)
     if progress.cancelled:

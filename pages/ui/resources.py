@@ -11,9 +11,10 @@ from pages.ui.filters import Listing
 from passnet_core.access.hosting import Host, open_host
 from passnet_core.access.personal import PersonalService, Shared
 from passnet_core.corpus.catalogue import Corpus
-from passnet_core.errors import BadInput, UnknownItem
+from passnet_core.errors import BadInput, PlaygroundError, UnknownItem
 from passnet_core.graphs import source
 from passnet_core.graphs.ir import Graph
+from passnet_core.people.person import PersonRole
 from passnet_core.records import Bundle, Task
 from passnet_core.settings import Settings, read_settings
 
@@ -53,7 +54,23 @@ def own_models() -> bool:
     found = settings()
     if found is None:
         return False
+    if found.serve:
+        return bool(found.own_models) and role() not in (None, PersonRole.VISITOR)
     return st.get_option("server.address") in LOOPBACK if found.own_models is None else found.own_models
+
+
+def serves_others() -> bool:
+    """Return whether the app serves others than the person at this machine."""
+    found = settings()
+    return found is not None and found.serve
+
+
+def role() -> PersonRole | None:
+    """Return what somebody is here; None if nothing can be done for them, of which the page tells."""
+    try:
+        return service().role
+    except PlaygroundError:
+        return None
 
 
 def listing() -> Listing:

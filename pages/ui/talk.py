@@ -13,6 +13,7 @@ from pages.ui.components import long_code
 from pages.ui.drafting import EditorDraft
 from pages.ui.options import spec_of
 from pages.ui.proposals import proposal
+from pages.ui.shares import sharing_toggle
 from pages.ui.text import code_span, count, difference, figure, plain, seconds, when
 from passnet_core import outside
 from passnet_core.errors import BadInput
@@ -36,6 +37,7 @@ from passnet_core.solvers.llm.tools import calls_in
 LONGEST_URL, LONGEST_NOTE = 2_000, 20_000
 """Most characters of an address or a key, and of a message to a model."""
 POLL_S = 0.5
+OPENAI = "https://api.openai.com/v1"
 PATIENCE_S = 60.0
 """How long a server that does not answer is asked again."""
 NEW, RULES = "new", "rules"
@@ -125,11 +127,14 @@ def drawer(task: Task, draft: EditorDraft, asked: str) -> None:
 
 def own_model(task: Task, draft: EditorDraft) -> None:
     """Draw the form of a new conversation, folded until there is a model."""
-    known = resources.shared().settings.models
-    given = bool(known.key or known.base_url)
+    known, talks = resources.shared().settings.models, resources.service().talks
+    given = bool(known.key or known.base_url) and (talks.servers is None or talks.has_key)
     reached = given or REACHED in st.session_state
     with st.expander("Use your own model", icon=":material/smart_toy:", expanded=reached):
-        new_conversation(task, draft, known, given=given)
+        if talks.servers == ():
+            st.info("No server of models may be asked from here. Who runs this playground can add some.")
+        else:
+            new_conversation(task, draft, known, given=given)
 
 
 def new_conversation(task: Task, draft: EditorDraft, known: ModelSettings, *, given: bool) -> None:
@@ -142,13 +147,7 @@ def new_conversation(task: Task, draft: EditorDraft, known: ModelSettings, *, gi
         )
     where, how = st.columns(2, gap="large")
     with where:
-        url = st.text_input(
-            "Server",
-            key=URL,
-            max_chars=LONGEST_URL,
-            placeholder=known.base_url or "https://api.openai.com/v1",
-            persist_state="session",
-        )
+        url = _server(known)
         if problem := _problem_of(url.strip()):
             st.error(problem)
         st.text_input(
@@ -210,6 +209,23 @@ def new_conversation(task: Task, draft: EditorDraft, known: ModelSettings, *, gi
     )
 
 
+def _server(known: ModelSettings) -> str:
+    """Draw the field of the server: any address on a machine of one's own, else a choice."""
+    servers = resources.service().talks.servers
+    if servers is None:
+        return str(
+            st.text_input(
+                "Server",
+                key=URL,
+                max_chars=LONGEST_URL,
+                placeholder=known.base_url or OPENAI,
+                persist_state="session",
+            )
+        )
+    help_ = "Those that who runs this playground has chosen."
+    return str(st.selectbox("Server", servers, key=URL, format_func=lambda each: each or OPENAI, help=help_) or "")
+
+
 def _problem_of(url: str) -> str:
     """Why an address cannot be one, said beside the field: the errors of Start stand at the top of the page."""
     try:
@@ -242,8 +258,7 @@ def typed() -> Reached:
     """Return the model of the fields; empty fields take their value from the environment. A key from the environment
     never goes to a server that a visitor named."""
     known, state = resources.shared().settings.models, st.session_state
-    url, key = str(state.get(URL) or "").strip(), str(state.get(KEY) or "")
-    server = ChatServer(url or known.base_url, key or ("" if url and url != known.base_url else known.key))
+    server = resources.service().talks.server(str(state.get(URL) or "").strip(), str(state.get(KEY) or ""))
     typed_name = str(state.get(NAME) or "")
     name = typed_name.strip() or known.model
     if not name:
@@ -481,7 +496,8 @@ def going_on(task: Task, found: Trajectory, turn: Turn) -> None:
     known = resources.shared().settings.models
     key = f"{found.opening.id}-{turn.number}"
     with st.popover("Continue from here", icon=":material/fork_right:"):
-        if reached is None and not (known.key or known.base_url):
+        talks = resources.service().talks
+        if reached is None and not ((known.key or known.base_url) and (talks.servers is None or talks.has_key)):
             st.caption("This needs a model. Set one up with New conversation, then come back.")
             return
         name = reached.name if reached else known.model
@@ -542,6 +558,9 @@ def further(talk: str) -> None:
     """Draw the ways on from a conversation: a new one, or a file of this one."""
     with st.container(horizontal=True):
         st.button("New conversation", icon=":material/add:", key="new-talk", on_click=links.select, args=("talk", NEW))
+        talks = resources.service().talks
+        if resources.serves_others() and talks.is_own(talk):
+            sharing_toggle(talk, shared=talks.is_shared(talk), share=talks.share)
         st.download_button(
             "Download",
             lambda: "".join(trajectory_lines(resources.service().talks.trajectory(talk))),

@@ -12,6 +12,7 @@ from pages.ui.components import PROFILES, announce, headline_words, verdict_card
 from pages.ui.results import result_tabs
 from pages.ui.run_filters import RunSearch, run_filters
 from pages.ui.run_notes import note_and_star
+from pages.ui.shares import sharing_toggle
 from pages.ui.tables import choose_outcome
 from pages.ui.text import code_span, count, key_of, plain, short_when, when
 from pages.ui.uploads import import_run
@@ -50,8 +51,9 @@ def history() -> None:
         table_of_runs(runs)
     else:
         nothing(search)
-    with st.expander("Import a run", icon=":material/upload_file:"):
-        import_run()
+    if service.may_import:
+        with st.expander("Import a run", icon=":material/upload_file:"):
+            import_run()
 
 
 def nothing(search: RunSearch) -> None:
@@ -178,6 +180,8 @@ def permanent_page(run_id: str) -> None:
     st.title(f"Run {plain(run.id)}")
     st.caption(facts(run))
     note_and_star(run_id)
+    if resources.serves_others() and service.is_own(run_id):
+        sharing_toggle(run_id, shared=service.is_shared(run_id), share=service.share)
     progress = live.await_run(run_id)
     with st.container(key="announced"):
         announce(_announced(progress))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from passnet_core.access.personal import PersonalService
 from passnet_core.errors import InfrastructureError
-from passnet_core.execution.backends.base import Backend
+from passnet_core.execution.backends.base import Backend, DeviceInfo
 from passnet_core.people.person import Person
 from passnet_core.people.quotas import Quotas
 from passnet_core.people.register import Register
@@ -65,12 +65,12 @@ def open_host(settings: Settings, *, keep_warm: bool = False, backend: Backend |
         undoing.callback(register.close)
         service = open_service(settings, keep_warm=keep_warm, backend=backend, meter=Quotas(register))
         undoing.callback(service.close)
-        require_sandbox(service)
+        require_sandbox(service.device())
         undoing.pop_all()
     return Host(service, register)
 
 
-def require_sandbox(service: Service, otherwise: str = "") -> None:
-    """Raises InfrastructureError unless passes are judged in a sandbox. otherwise: what else the person can do."""
-    if service.device().isolation is not Isolation.SANDBOXED:
+def require_sandbox(here: DeviceInfo, otherwise: str = "") -> None:
+    """Raises InfrastructureError unless passes are judged in a sandbox here. otherwise: what else the person can do."""
+    if here.isolation is not Isolation.SANDBOXED:
         raise InfrastructureError(f"{NO_SANDBOX}{otherwise}.")

@@ -8,6 +8,8 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
+from passnet_core.access.account import Account
+from passnet_core.access.operations import Operations
 from passnet_core.access.searches import PersonalSearches
 from passnet_core.access.talks import PersonalTalks
 from passnet_core.corpus.catalogue import Corpus
@@ -141,6 +143,21 @@ class PersonalService:
         return self.role in (PersonRole.TEACHER, PersonRole.OPERATOR)
 
     @property
+    def operations(self) -> Operations:
+        """What an operator sees and does. Raises NotAllowed for others."""
+        return Operations(self._service, self._register, self.person)
+
+    @property
+    def account(self) -> Account:
+        """This person's tokens, use and deeds. Raises NotAllowed for who has not signed in."""
+        return Account(self._register, self.person)
+
+    @property
+    def serves_others(self) -> bool:
+        """Whether the playground serves others than the person at this machine."""
+        return self._register is not None
+
+    @property
     def talks(self) -> PersonalTalks:
         """The conversations with language models that this person sees."""
         return PersonalTalks(self._service, self._register, self.person, self.owner, self.viewer)
@@ -148,7 +165,7 @@ class PersonalService:
     @property
     def searches(self) -> PersonalSearches:
         """This person's searches for passes for whole models."""
-        return PersonalSearches(self._service, self.owner, self.viewer)
+        return PersonalSearches(self._service, self.person, self.owner, self.viewer)
 
     @property
     def viewer(self) -> str | None:
@@ -420,14 +437,21 @@ class PersonalService:
             Quotas(self._register).admit(self.person, 1, 0, on_gpu=on_gpu)
 
     def _see(self, run_id: str) -> None:
-        """Raises UnknownItem for a run that is not here, and for one that this person may not see."""
-        self._service.run(run_id)
+        """Raises UnknownItem for a run that is not here, and in the same words for one that this person may not see."""
         if self.viewer is None:
+            self._service.run(run_id)
             return
+        nothing = UnknownItem(
+            f"There is no run {quoted(run_id)} that you may see. Ask its owner to share it by its link."
+        )
+        try:
+            self._service.run(run_id)
+        except UnknownItem:
+            raise nothing from None
         owner = self._service.visitor_of(run_id)
         if owner in (NOBODY, self.owner) or (self._register is not None and self._register.is_shared(run_id)):
             return
-        raise self._service.no_run(run_id)
+        raise nothing
 
     def _note(self, deed: str, about: str) -> None:
         if self._register is not None and self.person is not None:

@@ -1,5 +1,7 @@
 """A person's searches for passes for whole models."""
 
+from passnet_core.people.person import Person, PersonRole
+from passnet_core.people.quotas import NotAllowed
 from passnet_core.service import Service
 from passnet_core.whole_models.captured import ModelFile
 from passnet_core.whole_models.searches import SearchProgress
@@ -8,11 +10,15 @@ from passnet_core.whole_models.searches import SearchProgress
 class PersonalSearches:
     """Like ModelSearches, for one person. viewer: as in PersonalService."""
 
-    def __init__(self, service: Service, owner: str, viewer: str | None) -> None:
+    def __init__(self, service: Service, person: Person | None, owner: str, viewer: str | None) -> None:
         self._searches = service.models
-        self._owner, self._viewer = owner, viewer
+        self._person, self._owner, self._viewer = person, owner, viewer
+        self._allowed = bool(service.settings.own_models)
 
     def start(self, file: ModelFile) -> str:
+        """Like ModelSearches.start. Raises NotAllowed too: a model's code runs longer than any quota counts."""
+        if self._person is not None and (not self._allowed or self._person.role is PersonRole.VISITOR):
+            raise NotAllowed("Models of your own are run here for those only whom the operator of this server lets.")
         return self._searches.start(file, owner=self._owner)
 
     def mine(self) -> tuple[SearchProgress, ...]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from passnet_core import service
+from passnet_core.access.hosting import require_sandbox
 from passnet_core.cli.console import Console
 from passnet_core.cli.parser import command
 from passnet_core.errors import BadInput
@@ -17,16 +18,19 @@ from passnet_core.settings import ROOT
 
 LOCAL = "127.0.0.1"
 PORT = 8501
+NEEDED_TO_SERVE = ("fastapi", "mcp", "authlib")
+LARGEST_UPLOAD_MB = 8
 
 
-def serve(address: str = LOCAL, port: int = PORT) -> int:
+def serve(address: str = LOCAL, port: int = PORT, *options: str) -> int:
     """Serve the app until it is stopped, and return Streamlit's exit code. Raises BadInput if it is not installed.
 
-    Streamlit runs in this process, as under `python -m streamlit`, so that signals reach it."""
+    options: of Streamlit's configuration. Streamlit runs in this process, as under `python -m streamlit`, so that
+    signals reach it."""
     if importlib.util.find_spec("streamlit") is None:
         raise BadInput("The app needs Streamlit. Run: pip install 'passnet-playground[app]'")
     script = str(ROOT / "app.py")
-    sys.argv = ["streamlit", "run", script, f"--server.address={address}", f"--server.port={port}"]
+    sys.argv = ["streamlit", "run", script, f"--server.address={address}", f"--server.port={port}", *options]
     try:
         runpy.run_module("streamlit", run_name="__main__", alter_sys=True)
     except SystemExit as end:
@@ -50,6 +54,12 @@ def add_commands(commands: Any) -> None:
         help="address to listen on; 0.0.0.0 lets other machines in (default: %(default)s, this machine only)",
     )  # fmt: skip
 
+    serving.add_argument(
+        "--serve", action="store_true",
+        help="serve strangers: they visit or sign in, have quotas, and see only what is theirs; programs and agents"
+        " come to /api and /mcp",
+    )  # fmt: skip
+
     command(
         commands, "prepare", prepare, "make the store that a first start opens; without it, results come seconds later",
         as_json=False,
@@ -64,4 +74,24 @@ def prepare(args: argparse.Namespace, console: Console) -> int:
 
 def app(args: argparse.Namespace, console: Console) -> int:
     ensure_home(console.settings.home)
-    return serve(args.address, args.port)
+    if not args.serve:
+        return serve(args.address, args.port)
+    missing = [each for each in NEEDED_TO_SERVE if importlib.util.find_spec(each) is None]
+    if missing:
+        raise BadInput(
+            f"To serve others, {missing[0]} is needed. Run: pip install 'passnet-playground[app,judge,server]'"
+        )
+    with console.scheduler(1) as scheduler:
+        # before Streamlit starts, which would tell of it in the browser only
+        require_sandbox(scheduler.here)
+    os.environ["PASSNET_SERVE"] = "yes"
+    secrets = console.settings.home / "secrets.toml"
+    options = [f"--secrets.files={secrets}"] if secrets.exists() else []
+    console.tell(_sign_in_words(secrets))
+    return serve(args.address, args.port, f"--server.maxUploadSize={LARGEST_UPLOAD_MB}", *options)
+
+
+def _sign_in_words(secrets: Path) -> str:
+    if secrets.exists():
+        return f"People sign in by {secrets}. Make the first operator once they have: passnet people role NAME operator"
+    return f"Nobody can sign in, as there is no {secrets}: all are visitors. docs/serving.md says what it holds."

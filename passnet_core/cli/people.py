@@ -34,7 +34,7 @@ def people_list(args: argparse.Namespace, console: Console) -> int:
 def people_role(args: argparse.Namespace, console: Console) -> int:
     with _register(console) as register:
         changed = register.set_role(register.person(args.person), PersonRole(args.role))
-        return _told(args, console, register, changed, f"made somebody a {args.role}")
+        return _told(args, console, register, changed, f"gave the role {args.role}")
 
 
 def people_ban(args: argparse.Namespace, console: Console) -> int:

@@ -74,7 +74,7 @@ def serve_api(args: argparse.Namespace, console: Console) -> int:
         meter = None if holders is None else Quotas(holders)
         with console.service(meter=meter) as service:
             if not _is_local(args.address):
-                require_sandbox(service, ", or leave out --address")
+                require_sandbox(service.device(), ", or leave out --address")
             door = Door(holders, _hosts(args, Door.hosts), args.page)
 
             def started(port: int) -> None:

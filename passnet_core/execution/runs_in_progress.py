@@ -10,7 +10,7 @@ from functools import partial
 
 from passnet_core.errors import PlaygroundError, StoreRefusal
 from passnet_core.execution.backends.base import JobEvent, outcome_without_judge
-from passnet_core.execution.scheduler import NOBODY, Scheduler, Work, is_light
+from passnet_core.execution.scheduler import NOBODY, Ahead, Scheduler, Work, is_light
 from passnet_core.records import Job, Outcome, Phase, Run, Subgraph, Verdict
 
 Append = Callable[[str, int, Outcome], None]
@@ -31,8 +31,9 @@ class Progress:
     done: number of jobs with an outcome. outcomes: these outcomes, in the order of the jobs. phase, subgraph_id,
     log_tail, detail (a sentence): of the job that reported last. elapsed_s: seconds since the first job began.
     left_s: about how many seconds are left of the comparison, or of the run if it judges several subgraphs; None if
-    nothing tells. queue_position: number of runs ahead of it, None unless it waits. elsewhere: another process judges
-    it. problem: why it ended before its last outcome, otherwise empty."""
+    nothing tells. queue_position: number of runs ahead of it, None unless it waits. wait_s: about how many seconds it
+    waits still, None if nothing tells. elsewhere: another process judges it. problem: why it ended before its last
+    outcome, otherwise empty."""
 
     run: Run
     total: int
@@ -49,6 +50,7 @@ class Progress:
     detail: str = ""
     elsewhere: bool = False
     left_s: float | None = None
+    wait_s: float | None = None
 
 
 class RunsInProgress:
@@ -207,10 +209,11 @@ class RunInProgress:
             while not self.finished:
                 self._changed.wait()
 
-    def progress(self, ahead: int | None) -> Progress:
+    def progress(self, ahead: Ahead | None) -> Progress:
         with self._changed:
             elapsed_s = 0.0 if self._started is None else (self._ended or time.monotonic()) - self._started
             outcomes = tuple(self._outcomes[position] for position in sorted(self._outcomes))
+            waiting = ahead if self._started is None else None
             cancelled = any(outcome.verdict is Verdict.CANCELLED for outcome in outcomes)
             return Progress(
                 run=self.run,
@@ -220,13 +223,14 @@ class RunInProgress:
                 subgraph_id=self._subgraph_id,
                 log_tail=self._log,
                 elapsed_s=elapsed_s,
-                queue_position=None if self._started is not None else ahead,
+                queue_position=waiting.groups if waiting else None,
                 finished=self.finished,
                 cancelled=cancelled or (self.cancelled.is_set() and not self.finished),
                 outcomes=outcomes,
                 problem=str(self.failure or ""),
                 detail=self._detail,
                 left_s=None if self.finished else self._left(elapsed_s, len(outcomes)),
+                wait_s=waiting.wait_s if waiting else None,
             )
 
     def _left(self, elapsed_s: float, done: int) -> float | None:

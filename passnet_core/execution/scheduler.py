@@ -5,7 +5,7 @@ Pages, the command line, solvers and recorders all give their jobs to a Schedule
 import sys
 import threading
 import time
-from collections import OrderedDict, deque
+from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
@@ -28,6 +28,8 @@ T = TypeVar("T")
 TURN_S = 15.0
 """How many seconds an owner keeps a judge while others wait: switching to another bundle costs a judge seconds."""
 LOOK_EVERY_S = 0.1
+NEWEST = 0.1
+"""What the latest piece of work counts in the mean of how long one takes."""
 CANCELLED_BEFORE = "Cancelled before it started."
 NOBODY = ""
 """The owner of work that is done for no particular person."""
@@ -123,24 +125,43 @@ class FairQueue:
             del self._levels[work.priority]
 
 
+@dataclass(frozen=True)
+class Ahead:
+    """What comes before a group whose turn has not come. wait_s: about how many seconds that takes, as far as work done
+    before tells; None if none was."""
+
+    groups: int
+    wait_s: float | None
+
+
 @dataclass
 class _Line:
-    """The queue before the judges of one kind, and the work that they are doing."""
+    """The queue before the judges of one kind, and the work that they are doing. mean_s: of how long a piece takes, the
+    latest pieces counting most; None before the first."""
 
     threads: int
     queue: FairQueue = field(default_factory=FairQueue)
     under_way: list[Work] = field(default_factory=list)
+    mean_s: float | None = None
 
-    def ahead_of(self, group: str) -> int | None:
-        """The number of groups ahead of this one; None if it has begun, or if none of its work is waiting."""
+    def ahead_of(self, group: str) -> Ahead | None:
+        """What comes before this group; None if it has begun, or if none of its work is waiting."""
         if any(each.group == group for each in self.under_way):
             return None
         before = {each.group for each in self.under_way}
+        pieces = len(self.under_way)
         for work in self.queue.in_order():
             if work.group == group:
-                return len(before - {None})
+                wait_s = None if self.mean_s is None else pieces * self.mean_s / max(1, self.threads)
+                return Ahead(len(before - {None}), wait_s)
             before.add(work.group)
+            pieces += 1
         return None
+
+    def ended(self, work: Work, seconds: float) -> None:
+        """Note that a piece of work has ended."""
+        self.under_way.remove(work)
+        self.mean_s = seconds if self.mean_s is None else self.mean_s + NEWEST * (seconds - self.mean_s)
 
     def load_of(self, owner: str) -> int:
         """The number of pieces of this owner's work that wait or are under way."""
@@ -235,8 +256,8 @@ class Scheduler:
             otherwise=refuse,
         )
 
-    def ahead_of(self, group: str) -> int | None:
-        """The number of groups ahead of this one; None if its turn has come."""
+    def ahead_of(self, group: str) -> Ahead | None:
+        """What comes before this group; None if its turn has come."""
         with self._changed:
             return next((found for line in self._lines if (found := line.ahead_of(group)) is not None), None)
 
@@ -244,6 +265,12 @@ class Scheduler:
         """The number of pieces of work that wait or are under way."""
         with self._changed:
             return sum(len(line.queue) + len(line.under_way) for line in self._lines)
+
+    def loads(self) -> dict[str, int]:
+        """The number of pieces of work that wait or are under way, by owner."""
+        with self._changed:
+            pieces = (work for line in self._lines for work in (*line.under_way, *line.queue.in_order()))
+            return dict(Counter(work.owner for work in pieces))
 
     def load_of(self, owner: str) -> int:
         """The number of pieces of work of this owner that wait or are under way."""
@@ -306,7 +333,7 @@ class Scheduler:
                 threading.excepthook(threading.ExceptHookArgs((*sys.exc_info(), threading.current_thread())))
             finally:
                 with self._changed:
-                    line.under_way.remove(work)
+                    line.ended(work, self._now() - began)
 
     def _waited(
         self,

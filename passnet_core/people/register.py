@@ -225,9 +225,13 @@ class Register:
         self._file.row("INSERT INTO log VALUES (?, ?, ?, ?)", time.time(), person_id, deed, about)
         self._count()
 
-    def log(self, limit: int) -> tuple[LogEntry, ...]:
-        """The newest entries first."""
-        found = self._file.rows("SELECT at, person, deed, about FROM log ORDER BY at DESC, rowid DESC LIMIT ?", limit)
+    def log(self, limit: int, person_id: str | None = None) -> tuple[LogEntry, ...]:
+        """The newest entries first, of one person or of all."""
+        found = self._file.rows(
+            "SELECT at, person, deed, about FROM log WHERE ? IS NULL OR person = ?"
+            " ORDER BY at DESC, rowid DESC LIMIT ?",
+            person_id, person_id, limit,
+        )  # fmt: skip
         return tuple(LogEntry(_iso(row[0]), *row[1:]) for row in found)
 
     # --- inside ---

@@ -131,8 +131,9 @@ class RunRequest(SpecForm):
 
 class RunForm(BaseModel):
     """How far a run has come. detail: what the judge does at present, in a sentence. left_s: about how many seconds are
-    left; null: nothing tells. queue_position: runs ahead of it; null: it does not wait. problem: why it ended before
-    its last outcome; else empty. page: where a person can watch it."""
+    left; null: nothing tells. queue_position: runs ahead of it, and wait_s: about how many seconds it waits still;
+    null: it does not wait. problem: why it ended before its last outcome; else empty. page: where a person can watch
+    it."""
 
     run: str
     task: str
@@ -151,6 +152,7 @@ class RunForm(BaseModel):
     finished: bool
     cancelled: bool
     queue_position: int | None
+    wait_s: float | None
     elapsed_s: float
     left_s: float | None
     problem: str
@@ -177,6 +179,7 @@ class RunForm(BaseModel):
             finished=found.finished,
             cancelled=found.cancelled,
             queue_position=found.queue_position,
+            wait_s=found.wait_s,
             elapsed_s=found.elapsed_s,
             left_s=found.left_s,
             problem=found.problem,

@@ -45,7 +45,7 @@ def test_a_person_gets_a_role_and_a_token_and_all_of_it_is_in_the_log(run: Run) 
     assert (alice["name"], alice["role"], alice["banned"], alice["used_s"]) == ("Alice", "teacher", "", 0.0)
     deeds = [each["deed"] for each in json.loads(run("people", "log", "--json")[1])]
     assert deeds[::-1] == [
-        "entered a person", "made somebody a teacher", "made a token", "revoked a token", "banned", "lifted a ban",
+        "entered a person", "gave the role teacher", "made a token", "revoked a token", "banned", "lifted a ban",
     ]  # fmt: skip
     assert "a command" in run("people", "log", "--limit", "1")[1]
 

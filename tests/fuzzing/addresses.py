@@ -17,7 +17,18 @@ from tests.fuzzing.cases import Case
 from tests.fuzzing.ground import Ground
 from tests.pages import visiting
 
-PAGES: tuple[links.Name, ...] = ("start", "learn", "explore", "workbench", "model", "runs", "scores", "help")
+PAGES: tuple[links.Name, ...] = (
+    "start",
+    "learn",
+    "explore",
+    "workbench",
+    "model",
+    "runs",
+    "scores",
+    "help",
+    "account",
+    "operator",
+)
 KEYS = (
     "against", "baseline", "board", "bundle", "by", "certificate", "chapter", "clock", "draft", "family", "first",
     "ground", "lesson", "line", "mine", "of", "order", "page", "passes", "q", "run", "search", "second", "show",

@@ -1,5 +1,7 @@
 """The one queue: fair by owner, as wide as the backend says, and never without an outcome."""
 
+import contextlib
+import itertools
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -182,8 +184,33 @@ def test_what_comes_before_is_counted_by_group() -> None:
             scheduler.put(work("a", name), light=False)
         scheduler.put(work("b", "run 3"), light=False)
         # what is under way is no run, and not counted
-        assert [scheduler.ahead_of(name) for name in ("run 1", "run 3", "run 2")] == [0, 1, 2]
+        ahead = [scheduler.ahead_of(name) for name in ("run 1", "run 3", "run 2")]
+        assert [each and each.groups for each in ahead] == [0, 1, 2]
+        assert [each and each.wait_s for each in ahead] == [None] * 3, "nothing was done yet that could tell"
+        assert scheduler.loads() == {"a": 4, "b": 1}
         assert scheduler.ahead_of("another") is None
+        gate.opened.set()
+        thread.join(WAIT_S)
+
+
+def test_the_wait_is_what_earlier_work_took_times_the_work_ahead() -> None:
+    gate, clock = Gate(), itertools.count(0.0, 3.0)
+    found: list[Outcome] = []
+    with contextlib.closing(Scheduler(FakeBackend(gate), now=lambda: next(clock))) as scheduler:
+        gate.opened.set()
+        for name in ("first", "second"):
+            assert scheduler.judge(job(name), lambda event: None, threading.Event())
+        gate.opened.clear()
+        while gate.entered.acquire(blocking=False):
+            pass
+        thread = started(scheduler, "a", job("third"), found)
+        assert gate.entered.acquire(timeout=WAIT_S)
+        for name in ("run 1", "run 2"):
+            scheduler.put(work("b", name), light=False)
+        ahead = scheduler.ahead_of("run 2")
+        assert ahead is not None
+        # each reading of the clock is 3 s later than the one before, and two come after a piece of work has begun
+        assert ahead.wait_s == 2 * 6.0
         gate.opened.set()
         thread.join(WAIT_S)
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,10 @@ from hypothesis import settings
 
 from passnet_core.execution.backends.local import LocalBackend
 from passnet_core.records import Device
-from tests import lanes
+from tests import areas, lanes
 from tests.adversarial import full_run
 from tests.adversarial.corpus import Entry
+from tests.areas import AREAS
 from tests.lanes import BROWSER, GPU, JUDGE, SANDBOX, SLOW, TESTS, TORCH
 from tests.real_judge import running_backend
 
@@ -25,8 +27,11 @@ PROJECT = TESTS.parent
 
 PLAN = pytest.StashKey[full_run.Plan]()
 """The files of the adversarial corpus to judge: decided once, and sent to all pytest-xdist workers."""
+DIGESTS = pytest.StashKey[dict[str, str]]()
+"""The digests of the areas as they were when the run began."""
 STATE = pytest.StashKey[full_run.State]()
 """What the verdicts depend on, as it was when the run began."""
+NO_GPU = "no CUDA device"
 CORPUS_FILE = "corpus file"
 """The property of a test's report that names the corpus file which the test judged on the CPU."""
 
@@ -47,12 +52,12 @@ def missing_gpu() -> str:
     """Why there is no GPU to test on, or empty. A child process asks torch, so that no test process loads it."""
     if shutil.which("nvidia-smi") is None:
         # the judge, too, finds devices with it
-        return "no CUDA device"
+        return NO_GPU
     asked = subprocess.run(
         [sys.executable, "-c", "import torch; print(torch.cuda.is_available())"],
         capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
-    return "" if asked.stdout.strip() == "True" else "no CUDA device"
+    return "" if asked.stdout.strip() == "True" else NO_GPU
 
 
 @functools.cache
@@ -96,9 +101,22 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="which sample of the adversarial corpus the lane 'test' judges; by default the number of the day (UTC)",
     )
 
+    group.addoption(
+        "--area",
+        action="append",
+        default=[],
+        choices=sorted(AREAS),
+        help="run all tests of this area, and record it if none fails; may be repeated",
+    )
+
     fuzzing = parser.getgroup("fuzzing")
     fuzzing.addoption("--fuzz-cases", type=int, default=23, metavar="N", help="cases of each kind that are drawn")
     fuzzing.addoption("--fuzz-seed", type=int, default=35, metavar="N", help="what these cases are drawn from")
+
+
+def config_areas(config: pytest.Config) -> tuple[str, ...]:
+    """The areas that --area names."""
+    return tuple(config.getoption("--area"))
 
 
 def lane_of(config: pytest.Config) -> lanes.Lane | None:
@@ -109,8 +127,10 @@ def lane_of(config: pytest.Config) -> lanes.Lane | None:
 def pytest_configure(config: pytest.Config) -> None:
     lane = lane_of(config)
     if told := getattr(config, "workerinput", None):
-        files, *more = told["corpus plan"]
-        config.stash[PLAN] = full_run.Plan(None if files is None else frozenset(files), *more)
+        files, why, day, areas_changed = told["corpus plan"]
+        config.stash[PLAN] = full_run.Plan(
+            None if files is None else frozenset(files), why, day, frozenset(areas_changed)
+        )
         return
     config.stash[PLAN] = full_run.Plan(None, "all were asked for")
     if lane in (lanes.Lane.TEST, lanes.Lane.ALL):
@@ -118,7 +138,10 @@ def pytest_configure(config: pytest.Config) -> None:
     if lane is lanes.Lane.TEST:
         turn = config.getoption("--corpus-turn") or full_run.today()
         by_rule = frozenset(full_run.file_of(each) for each in full_run.on_cpu() if each.by_rule)
-        config.stash[PLAN] = full_run.planned(config.stash[STATE], full_run.read(), by_rule, turn)
+        plan = full_run.planned(config.stash[STATE], full_run.read(), by_rule, turn)
+        config.stash[PLAN] = replace(plan, areas=areas.changed())
+    if lane is lanes.Lane.ALL or config_areas(config):
+        config.stash[DIGESTS] = areas.digests()
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -126,7 +149,7 @@ def pytest_configure_node(node: Any) -> None:
     """Send the plan to each pytest-xdist worker: all must collect the same tests, also around midnight."""
     plan = node.config.stash[PLAN]
     files = None if plan.files is None else sorted(plan.files)
-    node.workerinput["corpus plan"] = [files, plan.why, plan.day, plan.rules]
+    node.workerinput["corpus plan"] = [files, plan.why, plan.day, sorted(plan.areas)]
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -160,7 +183,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def wanted(config: pytest.Config, item: pytest.Item) -> bool:
-    """Whether the lane runs this test."""
+    """Whether the lane, or the areas that were named, have this test."""
+    if (named := config_areas(config)) and (lanes.area_of(name_of(item)) not in named or item.get_closest_marker(SLOW)):
+        return False
     if lane_of(config) in (lanes.Lane.SMOKE, lanes.Lane.TEST) and item.get_closest_marker(SLOW):
         return False
     if lane_of(config) is lanes.Lane.SMOKE:
@@ -168,8 +193,9 @@ def wanted(config: pytest.Config, item: pytest.Item) -> bool:
     plan, file, name = config.stash[PLAN], corpus_file(item), name_of(item)
     if plan.files is None:
         return True
-    if (place := lanes.place_of_the_rules(name)) is not None:
-        return plan.rules or lanes.has_its_day(place, plan.day)
+    if (area := lanes.area_of(name)) is not None:
+        together = AREAS[area].tests[0] if AREAS[area].together else name
+        return area in plan.areas or lanes.has_its_day(together, plan.day)
     if lanes.is_of_the_judge(name):
         return launched_reference(item) in plan.files or lanes.has_its_day(name, plan.day)
     return file is None or file in plan.files
@@ -274,6 +300,26 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, exitstatu
         terminalreporter.section("adversarial corpus")
         for line in corpus_summary(config, passed, failed=exitstatus != pytest.ExitCode.OK):
             terminalreporter.write_line(line)
+    if DIGESTS in config.stash:
+        terminalreporter.section("areas")
+        for line in areas_summary(config, failed=exitstatus != pytest.ExitCode.OK, lacking=set(reasons) - {NO_GPU}):
+            terminalreporter.write_line(line)
+
+
+def areas_summary(config: pytest.Config, *, failed: bool, lacking: set[str]) -> list[str]:
+    """Record the areas all of whose tests ran, if nothing failed, and say so. lacking: what the machine lacks."""
+    chosen = config.option
+    whole = config.args_source is not pytest.Config.ArgsSource.ARGS and not (
+        chosen.keyword or chosen.markexpr or chosen.deselect or chosen.collectonly or chosen.lf
+    )
+    if failed or lacking or not whole:
+        return ["Not recorded: something failed, or not every test ran."]
+    names = config_areas(config) or tuple(AREAS)
+    now = areas.digests()
+    kept = {name: now[name] for name in names if now[name] == config.stash[DIGESTS][name]}
+    areas.record(kept)
+    lines = [f"Recorded in {areas.RECORD.relative_to(PROJECT)}: {', '.join(sorted(kept))}."] if kept else []
+    return [*lines, *(f"Not recorded: {name} changed during the run." for name in names if name not in kept)]
 
 
 def corpus_summary(config: pytest.Config, passed: set[str], *, failed: bool) -> list[str]:
@@ -282,7 +328,8 @@ def corpus_summary(config: pytest.Config, passed: set[str], *, failed: bool) -> 
     lines = [f"{len(passed)} of {len(state.files)} files got their verdict ({plan.why})."]
     if lane_of(config) is lanes.Lane.TEST:
         if plan.files is not None:
-            lines.append(f"Tests of the judge alone ran as far as it was their day: each does on one of {lanes.DAYS}.")
+            told = f"changed: {', '.join(sorted(plan.areas))}" if plan.areas else "none of which changed"
+            lines.append(f"Tests of the judge alone, and of areas ({told}), run on one of {lanes.DAYS} days each.")
         return [*lines, "All of them: make test-all. The same sample: pytest --lane test --corpus-turn N."]
     if failed or passed != state.files.keys():
         return [*lines, "Not recorded: something failed, or not every file was judged."]

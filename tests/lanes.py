@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from enum import StrEnum
 from pathlib import Path
 
+from tests.areas import AREAS
+
 TESTS = Path(__file__).resolve().parent
 
 
@@ -26,11 +28,8 @@ MARKED: dict[str, tuple[str, ...]] = {
     SLOW: (
         "others",
         "contract/test_making_conversations.py",
-        "contract/test_ray_backend.py::test_a_job_whose_judge_is_killed_is_judged_elsewhere",
-        "contract/test_ray_backend.py::test_three_hundred_jobs_survive_the_loss_of_a_node_and_of_the_head",
+        "contract/test_ray_backend.py",
         "contract/test_killed_server.py::test_what_a_server_reported_is_there_when_it_was_killed_fifty_times",
-        "contract/test_ray_backend.py::test_a_cancelled_job_ends_soon_and_the_next_one_runs",
-        "contract/test_ray_backend.py::test_a_job_whose_driver_is_killed_is_judged",
         "contract/test_program_interface.py::test_nothing_is_served_that_should_not_be_in_ten_thousand_calls",
         "tools/test_extraction.py::test_a_tiny_model_becomes_tasks",
         "tools/test_harvesting.py::test_a_tiny_model_is_cut_into_tasks_of_three_families",
@@ -144,11 +143,9 @@ OF_THE_JUDGE = (
     ),
 )  # fmt: skip
 """Places that test nothing but what the judge's digest and the reference bundles cover."""
-OF_THE_RULES = ("contract/test_rules_kernels.py",)
-"""Places that test nothing but the judge and the rules that write kernels. All tests of one run on the same day."""
 DAYS = 7
-"""While the judge (and the rules) are unchanged since the recorded run, the lane 'test' runs each of these tests on one
-of so many days."""
+"""While the judge is unchanged since the recorded run, the lane 'test' runs each of these tests on one of so many days;
+and each test of an area (tests/areas.py) while that is unchanged."""
 
 LONGEST_FIRST = (
     "contract/test_backend.py::test_a_silent_referee_is_killed",
@@ -185,9 +182,9 @@ def is_of_the_judge(test: str) -> bool:
     return any(lies_in(test, place) for place in OF_THE_JUDGE)
 
 
-def place_of_the_rules(test: str) -> str | None:
-    """The place of a test that nothing but a change of the judge or of the rules can make fail; None for others."""
-    return next((place for place in OF_THE_RULES if lies_in(test, place)), None)
+def area_of(test: str) -> str | None:
+    """The name of the area of a test; None for one of no area."""
+    return next((name for name, area in AREAS.items() if any(lies_in(test, place) for place in area.tests)), None)
 
 
 def has_its_day(test: str, day: int) -> bool:

@@ -13,18 +13,14 @@ from passnet_core.bundles.reading import read_bundle
 from passnet_core.corpus.catalogue import Corpus
 from passnet_core.corpus.layout import read_task
 from passnet_core.execution.backends.local import LocalBackend
-from passnet_core.judge.supervisor.machine import code_only
 from passnet_core.lessons.course import Course
 from passnet_core.lessons.lesson import Lesson, Mistake
 from passnet_core.records import Device, digest_of
-from passnet_core.solvers import rules
 from tests.adversarial.corpus import FOLDER, Entry, entries
 
 RECORD = FOLDER / "full_run.json"
 DATA = FOLDER.parents[1] / "data"
 REFERENCES = tuple(sorted(path.parent for path in (DATA / "bundles").glob("*/about.json")))
-RULES = Path(rules.__file__).parent
-CASES = FOLDER.parent / "contract" / "rules_cases.py"
 SAMPLE = 8
 """How many unchanged files, of those that need a judge, are judged while the judge is unchanged."""
 COURSE = Course([DATA / "lessons"], Corpus([DATA / "tasks"]))
@@ -37,24 +33,22 @@ SAMPLES = {"reference": 1, "lesson": 0}
 
 @dataclass(frozen=True)
 class State:
-    """What the verdicts depend on. judge: its digest. files: a digest of what is judged, without what needs a GPU.
-    rules: a digest of the rules that write kernels, and of the cases on which these are compared with eager."""
+    """What the verdicts depend on. judge: its digest. files: a digest of what is judged, without what needs a GPU."""
 
     judge: str
     versions: Mapping[str, str]
     files: Mapping[str, str]
-    rules: str = ""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Which files and reference bundles are judged, and why. files: None stands for all. day: of the sample. rules:
-    whether the rules have changed."""
+    """Which files and reference bundles are judged, and why. files: None stands for all. day: of the sample. areas:
+    those of tests.areas that changed."""
 
     files: frozenset[str] | None
     why: str
     day: int = 0
-    rules: bool = True
+    areas: frozenset[str] = frozenset()
 
 
 def file_of(entry: Entry) -> str:
@@ -98,9 +92,9 @@ def state() -> State:
     mistakes, place = COURSE.general
     files[lesson_of(GENERAL)] = digest_of([_mistakes_digest(mistakes), _lesson_digest(COURSE.lesson(place))])
     if environment is None:
-        return State("none", {}, files, _rules_digest())
+        return State("none", {}, files)
     named = {name: str(getattr(environment, name)) for name in ("python", "torch", "triton", "isolation", "platform")}
-    return State(environment.judge_digest, named, files, _rules_digest())
+    return State(environment.judge_digest, named, files)
 
 
 def planned(now: State, recorded: State | None, by_rule: frozenset[str], turn: int) -> Plan:
@@ -124,7 +118,7 @@ def planned(now: State, recorded: State | None, by_rule: frozenset[str], turn: i
     for kind, names in apart.items():
         sample |= {*_window(names, turn, SAMPLES[kind])}
     why = f"sample {turn}, and {len(changed)} that changed since the recorded full run"
-    return Plan(frozenset(changed | sample), why, turn, now.rules != recorded.rules)
+    return Plan(frozenset(changed | sample), why, turn)
 
 
 def read(path: Path = RECORD) -> State | None:
@@ -134,12 +128,6 @@ def read(path: Path = RECORD) -> State | None:
 
 def write(ran: State, path: Path = RECORD) -> None:
     path.write_text(json.dumps(asdict(ran), indent=1, sort_keys=True) + "\n", encoding="utf-8")
-
-
-def _rules_digest() -> str:
-    """A digest of the code on which the kernels of rules depend, besides the judge."""
-    paths = [*sorted(RULES.rglob("*.py")), CASES]
-    return digest_of([code_only(path.read_text(encoding="utf-8")) for path in paths])
 
 
 def _reference_digest(folder: Path) -> str:

@@ -54,15 +54,6 @@ def test_changed_and_new_files_run_in_every_turn() -> None:
         assert len(files) == SAMPLE + 1 + sum(SAMPLES.values()) + 3
 
 
-def test_kernels_of_rules_are_tried_again_after_a_change_of_the_rules_or_of_the_judge() -> None:
-    then = replace(THEN, rules="as they were")
-    assert not planned(then, then, RULES, 5).rules
-    assert planned(replace(then, rules="others"), then, RULES, 5).rules
-    assert planned(replace(then, judge="another"), then, RULES, 5).rules
-    assert planned(then, None, RULES, 5).rules
-    assert planned(then, THEN, RULES, 5).rules
-
-
 def test_a_corpus_smaller_than_a_sample_runs_as_a_whole() -> None:
     small = replace(THEN, files=dict.fromkeys(NAMES[: SAMPLE - 1], "as it was"))
     assert planned(small, small, RULES, 5).files == set(NAMES[: SAMPLE - 1])

@@ -41,7 +41,7 @@ MOST_TRIES = 3
 """How many nodes may be lost under a job before it is an infrastructure error: it may be the job that ends them."""
 MOST_DRIVERS = 8
 """How many drivers may be lost under a job."""
-CONNECTED_WITHIN_S = 50.0
+CONNECTED_WITHIN_S = 120.0
 """How many seconds a driver may take to connect and to find nodes that judge."""
 BACK_WITHIN_S = 300.0
 """How many seconds a job waits for a cluster that was there and is gone."""

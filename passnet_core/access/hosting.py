@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from passnet_core.access.personal import PersonalService
 from passnet_core.errors import InfrastructureError
 from passnet_core.execution.backends.base import Backend, DeviceInfo
+from passnet_core.people.groups import Groups
 from passnet_core.people.person import Person
 from passnet_core.people.quotas import Quotas
 from passnet_core.people.register import Register
@@ -30,10 +31,11 @@ class Identity:
 
 
 class Host:
-    """The service of this process, and who is let in. register: None: who can connect may do everything."""
+    """The service of this process, and who is let in. register: None: who can connect may do everything. groups: the
+    classes; None where there are none."""
 
-    def __init__(self, service: Service, register: Register | None) -> None:
-        self.service, self.register = service, register
+    def __init__(self, service: Service, register: Register | None, groups: Groups | None = None) -> None:
+        self.service, self.register, self.groups = service, register, groups
 
     def person(self, visitor: str, identity: Identity | None) -> Person | None:
         """Who is there: who has signed in, or else the visitor with this id; None where everybody may do everything."""
@@ -47,12 +49,16 @@ class Host:
         """The service as somebody sees it. visitor: the id of who has not signed in. Raises NotAllowed for somebody
         who is banned."""
         owner = visitor if identity is None else identity.id
-        return PersonalService(self.service, self.register, self.person(visitor, identity), owner=owner)
+        return PersonalService(
+            self.service, self.register, self.person(visitor, identity), owner=owner, groups=self.groups
+        )
 
     def close(self) -> None:
         self.service.close()
         if self.register is not None:
             self.register.close()
+        if self.groups is not None:
+            self.groups.close()
 
 
 def open_host(settings: Settings, *, keep_warm: bool = False, backend: Backend | None = None) -> Host:
@@ -63,11 +69,13 @@ def open_host(settings: Settings, *, keep_warm: bool = False, backend: Backend |
     with contextlib.ExitStack() as undoing:
         register = Register(settings.home)
         undoing.callback(register.close)
+        groups = Groups(settings.home)
+        undoing.callback(groups.close)
         service = open_service(settings, keep_warm=keep_warm, backend=backend, meter=Quotas(register))
         undoing.callback(service.close)
         require_sandbox(service.device())
         undoing.pop_all()
-    return Host(service, register)
+    return Host(service, register, groups)
 
 
 def require_sandbox(here: DeviceInfo, otherwise: str = "") -> None:

@@ -1,1 +1,2 @@
-"""Who uses a server that serves many: persons, their roles and tokens, what they may use, and a log of their deeds."""
+"""Who uses a server that serves many: persons, their roles, tokens and classes, what they may use, and a log
+of their deeds."""

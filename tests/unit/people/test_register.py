@@ -8,7 +8,7 @@ import pytest
 from passnet_core.errors import BadInput, InfrastructureError, UnknownItem
 from passnet_core.people import register as register_module
 from passnet_core.people.person import ALLOWANCES, PersonRole
-from passnet_core.people.quotas import NotAllowed, QuotaExceeded, Quotas
+from passnet_core.people.quotas import TOGETHER_S, NotAllowed, QuotaExceeded, Quotas
 from passnet_core.people.register import FILE, HOUR_S, MOST_TOKENS, PREFIX, Register
 
 
@@ -161,3 +161,24 @@ def test_a_file_that_is_no_register_is_named_and_left_alone(tmp_path: Path) -> N
     with pytest.raises(InfrastructureError, match=FILE):
         Register(tmp_path)
     assert (tmp_path / FILE).read_text().startswith("not a database")
+
+
+def test_visitors_share_a_limit(register: Register) -> None:
+    """Whoever deletes the cookie is another visitor, so a limit for each would be none."""
+    quotas = Quotas(register)
+    for number in range(10):
+        quotas.spent(f"visitor {number}", TOGETHER_S / 10)
+    assert "Visitors have used the 30 minutes" in quotas.refusal("another visitor")
+    with pytest.raises(QuotaExceeded, match="Sign in, or wait"):
+        quotas.check(register.visitor("another visitor"))
+    member = register.signed_in("m" * 32, "Mia")
+    quotas.check(member)
+    assert quotas.refusal(member.id) == ""
+
+
+def test_who_signs_in_is_the_same_person_each_time_whatever_their_name(register: Register) -> None:
+    first = register.signed_in("a" * 32, "Alex")
+    assert register.signed_in("a" * 32, "Alexandra") == first
+    other = register.signed_in("b" * 32, "Alex")
+    assert (other.id, other.name) == ("b" * 32, "Alex 2")
+    assert register.signed_in("c" * 32, " \x00\n ").name == "Somebody"

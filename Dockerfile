@@ -15,8 +15,8 @@ RUN python3 -m venv .venv
 COPY constraints.txt ./
 # the largest packages first: Docker caches this layer when only the app changes
 RUN .venv/bin/python -m pip install --constraint constraints.txt torch triton
-# for a Ray cluster (docs/cluster.md): --build-arg EXTRAS=app,judge,llm,ray
-ARG EXTRAS=app,judge,llm
+# for a Ray cluster (docs/cluster.md): --build-arg EXTRAS=app,judge,llm,server,ray
+ARG EXTRAS=app,judge,llm,server
 RUN --mount=type=bind,target=/source,readwrite \
     .venv/bin/python -m pip install --constraint constraints.txt "/source[${EXTRAS}]"
 

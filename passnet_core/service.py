@@ -5,6 +5,7 @@ import contextlib
 import functools
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,6 +26,8 @@ from passnet_core.execution.jobs import jobs_of, new_run, now
 from passnet_core.execution.live_checks import LiveChecks
 from passnet_core.execution.runs_in_progress import Progress, RunsInProgress
 from passnet_core.execution.scheduler import NOBODY, Meter, Scheduler
+from passnet_core.leaderboard.settling import RunState, settle
+from passnet_core.leaderboard.submission_register import SubmissionRegister
 from passnet_core.lessons.certifying import certificate_of
 from passnet_core.lessons.course import Course
 from passnet_core.lessons.lesson import TASK, Lesson
@@ -97,6 +100,10 @@ OWN_SLOT = "mine"
 MOST_RECENT = 20
 MOST_ATTEMPTS = 2_000
 """How many of a person's newest runs are looked through for attempts at lessons."""
+COUNTED_FOR_S = 1.0
+"""How long a count of the runs under way is told: every page asks for it."""
+ROWS_KEPT = 20_000
+"""Of how many runs of submissions the rows on boards are kept in memory."""
 RECORDED_AT_ONCE = 60
 """How many recorded runs are imported per transaction: a transaction costs as much as importing ten runs."""
 
@@ -173,10 +180,11 @@ class Service:
         self.corpus = self.course.corpus
         self._store = store
         self._scheduler = Scheduler(backend, meter=meter)
-        self._runs = RunsInProgress(self._scheduler, store.append, self._known)
+        self._runs = RunsInProgress(self._scheduler, self._append, self._known)
         self._inspections = Inspections(self._scheduler)
         self._live = LiveChecks(self._scheduler)
         self._process = store_owner.this_process()
+        self._counting, self._unfinished, self._counted_until = threading.Lock(), 0, 0.0
         self._closing = threading.Event()
         self._device_known = threading.Event()
         self._device_asked = threading.Lock()
@@ -268,6 +276,7 @@ class Service:
         if bundle is not None:
             self._store.add_bundle(bundle)
         self._store.start_run(run, tuple(name_of(job) for job in jobs), self._process, owner)
+        self._counted_until = 0.0
         self._runs.start(run, jobs, fresh=fresh, owner=owner)
         return run.id
 
@@ -445,8 +454,13 @@ class Service:
         return self._store.visitor_of(run_id)
 
     def under_way(self) -> int:
-        """How many of the latest 20 runs are unfinished. Does not wait for recorded runs, which are all finished."""
-        return sum(each.done < each.total for each in self._store.runs(RunQuery(20, checks=True)))
+        """How many of the latest 20 runs are unfinished, for other processes as it was a second ago. Does not wait
+        for recorded runs, which are all finished."""
+        with self._counting:
+            if time.monotonic() >= self._counted_until:
+                self._unfinished = sum(each.done < each.total for each in self._store.runs(RunQuery(20, checks=True)))
+                self._counted_until = time.monotonic() + COUNTED_FOR_S
+            return self._unfinished
 
     def outcomes(self, run_id: str) -> tuple[Outcome, ...]:
         """The outcomes of a run so far, in the order of the jobs. Raises UnknownItem."""
@@ -478,7 +492,7 @@ class Service:
     def revision(self, viewer: str | None = None) -> int:
         """A number that changes whenever boards, baseline rows or standings may change. viewer: as in RunQuery."""
         self.wait_until_imported()
-        return self._store.revision(viewer)
+        return self._store.revision(viewer) + self.submitted.revision()
 
     def score_rows(self, task_id: str | None = None, viewer: str | None = None) -> tuple[ScoreRow, ...]:
         """The newest sample per solver, subgraph and conditions, from which scores are computed; an aborted outcome
@@ -497,15 +511,49 @@ class Service:
     def boards(
         self, task_id: str | None = None, *, aborts_fail: bool = False, viewer: str | None = None
     ) -> "tuple[Board, ...]":
-        """The leaderboards of one task or of all. Only comparable results are ranked together.
+        """The leaderboards of one task or of all. Only comparable results are ranked together. Of submissions, those
+        that are on the board are ranked, each as one solver.
 
         aborts_fail: count what PassNet's protocol aborted as a runtime failure, instead of leaving it out. viewer: as
         in RunQuery."""
-        from passnet_core.leaderboard.boards import boards
+        from passnet_core.leaderboard.submission_ranks import boards_with_submissions
 
-        names = {each.bundle.digest: each.title for each in self._references}
-        totals = {each.id: each.subgraphs for each in self.corpus.tasks()}
-        return boards(self.score_rows(task_id, viewer), names=names, totals=totals, aborts_fail=aborts_fail)
+        self.wait_until_imported()
+        entries = self.submitted.entries()
+        judged_for_them = tuple(run_id for each in entries for run_id in each.run_ids)
+        return boards_with_submissions(
+            self._store.score_rows(task_id, viewer, judged_for_them),
+            entries,
+            self._scored_rows,
+            task_id=task_id,
+            names={each.bundle.digest: each.title for each in self._references},
+            totals={each.id: each.subgraphs for each in self.corpus.tasks()},
+            aborts_fail=aborts_fail,
+        )
+
+    @functools.cached_property
+    def submitted(self) -> SubmissionRegister:
+        """The register of submissions to the leaderboard."""
+        return SubmissionRegister(self.settings.home)
+
+    def settle_submissions(self) -> tuple[str, ...]:
+        """Keep what the judge found in submissions whose runs have finished. Returns the ids of those that it has taken
+        back."""
+        return settle(self.submitted, self._run_state, now())
+
+    @functools.cached_property
+    def _scored_rows(self) -> Callable[[str], Sequence[ScoreRow]]:
+        """The scored outcomes of a run that has finished, and so never changes."""
+        from passnet_core.leaderboard.submission_ranks import rows_of
+
+        return functools.lru_cache(maxsize=ROWS_KEPT)(lambda run_id: rows_of(self._store.outcomes(run_id), run_id))
+
+    def _run_state(self, run_id: str) -> RunState:
+        try:
+            found = self.progress(run_id)
+        except UnknownItem:
+            return RunState(True, 1, (), "A run of this submission is gone from the store.")
+        return RunState(found.finished, found.total, found.outcomes, found.problem)
 
     def baseline_rows(self, viewer: str | None = None) -> tuple[BaselineRow, ...]:
         """TorchInductor's measured results against eager, for every device and capture. viewer: as in RunQuery."""
@@ -684,8 +732,14 @@ class Service:
         self._scheduler.close()
         self.wait_until_imported()
         self._store.close()
+        if "submitted" in vars(self):
+            self.submitted.close()
 
     # --- inside ---
+
+    def _append(self, run_id: str, place: int, outcome: Outcome) -> None:
+        self._store.append(run_id, place, outcome)
+        self._counted_until = 0.0
 
     def _ask_device(self) -> None:
         with contextlib.suppress(PlaygroundError):  # whoever calls device() gets the error

@@ -69,7 +69,10 @@ AREAS: Mapping[str, Area] = {
             "contract/test_training_report.py",
         ),
     ),
-    "pages": Area(("app.py", "pages", "assets", ".streamlit"), ("browser", "pages", "contract/test_wheel.py")),
+    "pages": Area(
+        ("app.py", "pages", "assets", ".streamlit", "passnet_core/access"),
+        ("browser", "pages", "contract/test_sign_ins.py", "contract/test_wheel.py"),
+    ),
 }  # fmt: skip
 
 

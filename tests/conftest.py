@@ -310,7 +310,7 @@ def areas_summary(config: pytest.Config, *, failed: bool, lacking: set[str]) -> 
     """Record the areas all of whose tests ran, if nothing failed, and say so. lacking: what the machine lacks."""
     chosen = config.option
     whole = config.args_source is not pytest.Config.ArgsSource.ARGS and not (
-        chosen.keyword or chosen.markexpr or chosen.deselect or chosen.collectonly or chosen.lf
+        chosen.keyword or chosen.markexpr or chosen.deselect or chosen.collectonly or getattr(chosen, "lf", False)
     )
     if failed or lacking or not whole:
         return ["Not recorded: something failed, or not every test ran."]

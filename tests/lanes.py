@@ -30,6 +30,7 @@ MARKED: dict[str, tuple[str, ...]] = {
         "contract/test_making_conversations.py",
         "contract/test_ray_backend.py",
         "contract/test_killed_server.py::test_what_a_server_reported_is_there_when_it_was_killed_fifty_times",
+        "contract/test_sign_ins.py::test_five_hundred_sign_ins_are_never_mixed_up",
         "contract/test_program_interface.py::test_nothing_is_served_that_should_not_be_in_ten_thousand_calls",
         "tools/test_extraction.py::test_a_tiny_model_becomes_tasks",
         "tools/test_harvesting.py::test_a_tiny_model_is_cut_into_tasks_of_three_families",
@@ -40,7 +41,9 @@ MARKED: dict[str, tuple[str, ...]] = {
     GPU: ("gpu",),
     SANDBOX: (
         "contract/test_backend.py::test_a_fork_bomb_is_killed_and_the_next_job_runs",
+        "browser/test_served.py",
         "contract/test_sandbox.py",
+        "contract/test_sign_ins.py",
         "contract/test_store.py::test_a_full_disk_is_reported_and_loses_no_outcome",
     ),
     TORCH: (

@@ -14,10 +14,11 @@ PROJECT = Path(__file__).resolve().parents[1]
 
 
 @contextlib.contextmanager
-def serving(environment: dict[str, str], log: Path) -> Iterator[str]:
-    """Start the app, yield its address, and end it afterwards, by force if needed. log: the file it prints to."""
+def serving(environment: dict[str, str], log: Path, *, port: int | None = None) -> Iterator[str]:
+    """Start the app, yield its address, and end it afterwards, by force if needed. log: the file it prints to. port:
+    serve strangers, at this port."""
     with log.open("w") as printed:
-        process, address = _started(environment, printed.fileno())
+        process, address = _started(environment, printed.fileno(), port)
         try:
             yield address
         finally:
@@ -29,15 +30,26 @@ def serving(environment: dict[str, str], log: Path) -> Iterator[str]:
                 process.wait()
 
 
-def _started(environment: dict[str, str], log: int) -> tuple[subprocess.Popen[bytes], str]:
+def free_port() -> int:
+    """A port that was free a moment ago."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _command(port: int, *, strangers: bool) -> list[str]:
+    if strangers:
+        return ["-m", "passnet_core", "app", "--serve", f"--port={port}"]
+    return ["-m", "streamlit", "run", "app.py", f"--server.port={port}", "--server.address=127.0.0.1"]
+
+
+def _started(environment: dict[str, str], log: int, given: int | None) -> tuple[subprocess.Popen[bytes], str]:
     """Start the app on a port that was free a moment ago, or on another one if a different process took it first."""
     for _ in range(5):
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
+        port = given or free_port()
         address = f"http://127.0.0.1:{port}"
         process = subprocess.Popen(
-            [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}", "--server.address=127.0.0.1"],
+            [sys.executable, *_command(port, strangers=given is not None)],
             cwd=PROJECT, env=environment, stdout=log, stderr=log, stdin=subprocess.DEVNULL,
         )  # fmt: skip
         deadline = time.monotonic() + 180

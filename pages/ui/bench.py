@@ -155,9 +155,12 @@ def spec_for(task: Task, stage: Stage | None) -> EvalSpec:
     return replace(lesson_spec(), stage=stage) if stage else lesson_spec()
 
 
-@st.fragment(run_every=POLL_S)
 def await_check(task: Task, bundle: Bundle, subgraph_id: str) -> None:
     """Rerun the page once the check is known."""
+    st.fragment(_await_check, run_every=live.poll_s(POLL_S))(task, bundle, subgraph_id)
+
+
+def _await_check(task: Task, bundle: Bundle, subgraph_id: str) -> None:
     with frame.errors_shown():
         if _checked(task, bundle, subgraph_id, 0.0):
             st.rerun()

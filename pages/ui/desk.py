@@ -21,10 +21,12 @@ from passnet_core.errors import UnknownItem
 from passnet_core.graphs import rendering
 from passnet_core.graphs.emission import expression
 from passnet_core.graphs.ir import Graph
-from passnet_core.records import Finding, MatchReport, Profile, Stage, Subgraph, Task
+from passnet_core.records import Bundle, Finding, MatchReport, Profile, Stage, Subgraph, Task
 
 PANES = ("graph", "editor", "results")
 SHAPES_S = 0.2
+KEPT_FINDINGS = 256
+"""Of how many bundles the findings are kept: a page is drawn several times with the same one."""
 POLL_S, POLLS = 1.5, 20
 INSERTED = "inserted"  # session state: (serial number, line) to insert into the pattern
 
@@ -38,7 +40,7 @@ def desk(here: BenchView, places: Sequence[DeltaGenerator], before: Callable[[],
         subgraph_pane(subgraph, graph, here.outcome.match if here.outcome else None, draft)
     with centre:
         spec = bench.spec_for(task, Stage.CHECK)
-        found = findings(draft.bundle, spec.replacement_cap, passnet=spec.profile is Profile.PASSNET)
+        found = _findings(draft.bundle, spec.replacement_cap, spec.profile is Profile.PASSNET)
         failed = editor.failures(here.outcome, found)
         editor_pane(task, draft, here, graph, [*found, *failed])
     with right:
@@ -49,6 +51,11 @@ def desk(here: BenchView, places: Sequence[DeltaGenerator], before: Callable[[],
             here.draw(apply, [*found, *failed])
 
         result_tabs(here.outcome, subgraph, draft.bundle, of=f"workbench {task.id}", apply=apply, verdict=verdict)
+
+
+@functools.lru_cache(maxsize=KEPT_FINDINGS)
+def _findings(bundle: Bundle, cap: int | None, passnet: bool) -> tuple[Finding, ...]:
+    return tuple(findings(bundle, cap, passnet=passnet))
 
 
 def selectors(task: Task, ids: Sequence[str]) -> tuple[Subgraph, str]:

@@ -42,6 +42,7 @@ PAGES: tuple[tuple[links.Name, str, str], ...] = (
     ("runs", "Runs", "history"),
     ("scores", "Scores", "show_chart"),
     ("help", "Help", "help"),
+    ("class", "Class", "groups"),
     ("account", "Account", "account_circle"),
     ("operator", "Operator", "admin_panel_settings"),
 )
@@ -68,7 +69,7 @@ def pages() -> dict[str, Page]:
 def _is_there(name: links.Name) -> bool:
     if name == "model":
         return resources.own_models()
-    if name == "account":
+    if name in ("account", "class"):
         return resources.serves_others()
     return name != "operator" or (resources.serves_others() and resources.role() is PersonRole.OPERATOR)
 

@@ -1,10 +1,11 @@
-"""The leaderboard among the views of the Scores page: places, and who cannot be told apart."""
+"""The leaderboard among the views of the Scores page: places, who cannot be told apart, and submissions."""
 
 import functools
 from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
+from pages.ui.submissions import submissions_section
 from pages.ui.text import plain
 from passnet_core.charts.downloads import file_stem
 from passnet_core.leaderboard.boards import Board
@@ -45,6 +46,7 @@ def leaderboard_view(board: Board, boards: Sequence[Board]) -> None:
             "Data as CSV", lambda: as_csv(ranks.ours), file_name=f"{stem}.csv", mime="text/csv",
             key="leaderboard-csv", on_click="ignore", width="stretch",
         )  # fmt: skip
+    submissions_section()
 
 
 @functools.lru_cache(maxsize=16)

@@ -14,7 +14,9 @@ from passnet_core.records.text import valid
 
 VIEWS = Path(__file__).resolve().parent.parent / "views"
 
-Name = Literal["start", "learn", "explore", "workbench", "model", "runs", "scores", "help", "account", "operator"]
+Name = Literal[
+    "start", "learn", "explore", "workbench", "model", "runs", "scores", "help", "class", "account", "operator"
+]
 
 
 def script(name: Name) -> str:

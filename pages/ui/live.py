@@ -9,7 +9,10 @@ from pages.ui.words import PHASES
 from passnet_core.execution.runs_in_progress import STEP, Progress
 from passnet_core.records import Phase
 
-POLL_S = 0.5
+POLL_S, SLOWEST_POLL_S = 0.5, 4.0
+CALM = 4
+"""How many pieces of work may wait before pages look less often: on a busy server, looking would take the time that
+judging needs."""
 
 
 def await_run(run_id: str) -> Progress | None:
@@ -21,9 +24,17 @@ def await_run(run_id: str) -> Progress | None:
     return None
 
 
-@st.fragment(run_every=POLL_S)
+def poll_s(usual: float = POLL_S) -> float:
+    """Return how often a page looks for what it waits for, in seconds: less often if much is waiting."""
+    return min(max(usual, SLOWEST_POLL_S), usual * max(1.0, resources.shared().load() / CALM))
+
+
 def under_way(run_id: str) -> None:
     """Show a run until it finishes, then rerun the page."""
+    st.fragment(_under_way, run_every=poll_s())(run_id)
+
+
+def _under_way(run_id: str) -> None:
     with frame.errors_shown():
         progress = resources.service().progress(run_id)
         if progress.finished:

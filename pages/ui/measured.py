@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from pages.ui import resources
-from passnet_core.access.personal import PersonalService, Shared
+from passnet_core.access.personal import PersonalService, SharedService
 from passnet_core.leaderboard.boards import Board
 from passnet_core.leaderboard.gains import TaskStanding, standing_by_task
 from passnet_core.leaderboard.gallery import Exhibit
@@ -21,7 +21,7 @@ class _Seen:
     """What somebody sees, as a key of the caches. viewer: as in PersonalService. revision, corpus: while they stay the
     same, so do the answers."""
 
-    shared: Shared
+    shared: SharedService
     viewer: str | None
     revision: int
     corpus: int

@@ -9,7 +9,7 @@ import streamlit as st
 from pages.ui import visitors
 from pages.ui.filters import Listing
 from passnet_core.access.hosting import Host, open_host
-from passnet_core.access.personal import PersonalService, Shared
+from passnet_core.access.personal import PersonalService, SharedService
 from passnet_core.corpus.catalogue import Corpus
 from passnet_core.errors import BadInput, PlaygroundError, UnknownItem
 from passnet_core.graphs import source
@@ -35,7 +35,7 @@ def service() -> PersonalService:
     return host().access(visitors.visitor(), visitors.identity())
 
 
-def shared() -> Shared:
+def shared() -> SharedService:
     """Return the part of the service that is everybody's."""
     return host().service
 

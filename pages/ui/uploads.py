@@ -16,7 +16,7 @@ def import_run() -> None:
 
 @frame.action
 def _import() -> None:
-    text = _text(KEY)
+    text = text_of(KEY)
     if text is not None:
         links.select("run", resources.service().import_run(text))
 
@@ -28,13 +28,14 @@ def import_course() -> None:
 
 @frame.action
 def _import_course() -> None:
-    text = _text(COURSE)
+    text = text_of(COURSE)
     if text is not None:
         number = resources.service().import_course(text)
         st.toast(f"The passes of {count(number, 'lesson')} are being judged.", icon=":material/gavel:")
 
 
-def _text(key: str) -> str | None:
+def text_of(key: str) -> str | None:
+    """Return the text of the uploaded file; None if there is none. Raises BadInput if it is no text."""
     file = st.session_state[key]
     if file is None:
         return None

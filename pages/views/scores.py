@@ -13,6 +13,7 @@ from pages.ui.components import PROFILES, clock_note, clocks_apart
 from pages.ui.inductor import inductor_section
 from pages.ui.plots import leave_if_asked, picked_point
 from pages.ui.score_views import BEHIND, Look, downloads, views
+from pages.ui.submissions import submissions_section
 from pages.ui.text import count, plain, recorded, span
 from passnet_core.charts.curves import POINT, CurvePoint, curve_chart
 from passnet_core.leaderboard.boards import Board, Ranked, of_other_clocks, ranked, right_at, twin
@@ -308,5 +309,6 @@ else:
         icon=":material/show_chart:",
     )
     links.link("runs", "Import a run", icon=":material/upload_file:")
+    submissions_section()
 models_section()
 inductor_section()

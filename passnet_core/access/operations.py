@@ -18,7 +18,7 @@ class Usage:
     load: int
 
 
-class Operations:
+class OperatorDesk:
     """For operators only: raises NotAllowed for others."""
 
     def __init__(self, service: Service, register: Register | None, person: Person | None) -> None:

@@ -9,8 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from passnet_core.access.account import Account
-from passnet_core.access.operations import Operations
+from passnet_core.access.classes import PersonalClasses
+from passnet_core.access.operations import OperatorDesk
 from passnet_core.access.searches import PersonalSearches
+from passnet_core.access.submissions import Submissions
 from passnet_core.access.talks import PersonalTalks
 from passnet_core.corpus.catalogue import Corpus
 from passnet_core.corpus.surveying import TaskMatches
@@ -22,6 +24,7 @@ from passnet_core.lessons.course import Course
 from passnet_core.lessons.lesson import Lesson
 from passnet_core.lessons.progress import GradedRun
 from passnet_core.outside import quoted
+from passnet_core.people.groups import Groups
 from passnet_core.people.person import Person, PersonRole
 from passnet_core.people.quotas import NotAllowed, Quotas, ban_of
 from passnet_core.people.register import Register
@@ -60,7 +63,7 @@ if TYPE_CHECKING:
     from passnet_core.leaderboard.gallery import Exhibit
 
 
-class Shared(Protocol):
+class SharedService(Protocol):
     """The part of Service that is everybody's: what comes with the playground, and what the judge says of it."""
 
     settings: Settings
@@ -109,15 +112,16 @@ class PersonalService:
         person: Person | None = None,
         *,
         owner: str = NOBODY,
+        groups: Groups | None = None,
     ) -> None:
         self._service, self.person = service, person
-        self._register = register
+        self._register, self._groups = register, groups
         self.owner = owner if person is None else person.id
         if person is not None and ban_of(person):
             raise NotAllowed(ban_of(person))
 
     @property
-    def shared(self) -> Shared:
+    def shared(self) -> SharedService:
         """What is everybody's."""
         return self._service
 
@@ -143,14 +147,19 @@ class PersonalService:
         return self.role in (PersonRole.TEACHER, PersonRole.OPERATOR)
 
     @property
-    def operations(self) -> Operations:
+    def operations(self) -> OperatorDesk:
         """What an operator sees and does. Raises NotAllowed for others."""
-        return Operations(self._service, self._register, self.person)
+        return OperatorDesk(self._service, self._register, self.person)
 
     @property
     def account(self) -> Account:
         """This person's tokens, use and deeds. Raises NotAllowed for who has not signed in."""
         return Account(self._register, self.person)
+
+    @property
+    def classes(self) -> PersonalClasses:
+        """The classes that this person teaches, or is in. Raises NotAllowed for who has not signed in."""
+        return PersonalClasses(self._service, self._register, self._groups, self.person)
 
     @property
     def serves_others(self) -> bool:
@@ -166,6 +175,11 @@ class PersonalService:
     def searches(self) -> PersonalSearches:
         """This person's searches for passes for whole models."""
         return PersonalSearches(self._service, self.person, self.owner, self.viewer)
+
+    @property
+    def submissions(self) -> Submissions:
+        """The submissions to the leaderboard that this person sees."""
+        return Submissions(self._service, self._register, self)
 
     @property
     def viewer(self) -> str | None:
@@ -322,6 +336,7 @@ class PersonalService:
             if digest in (each.name, each.bundle.digest):
                 return each.bundle
         shared = self._register is not None and self._register.is_shared(digest)
+        shared = shared or self._service.submitted.opens(digest)
         if self.viewer is not None and not shared and not self._service.sees_bundle(digest, self.viewer):
             raise UnknownItem(f"There is no bundle {quoted(digest)} here. Take the digest from a run.")
         return self._service.bundle(digest)
@@ -338,9 +353,11 @@ class PersonalService:
 
     def revision(self) -> int:
         """A number that changes whenever boards, rows or standings may change."""
+        self.submissions.settle()
         return self._service.revision(self.viewer)
 
     def boards(self, task_id: str | None = None, *, aborts_fail: bool = False) -> "tuple[Board, ...]":
+        self.submissions.settle()
         return self._service.boards(task_id, aborts_fail=aborts_fail, viewer=self.viewer)
 
     def score_rows(self, task_id: str | None = None) -> tuple[ScoreRow, ...]:
@@ -450,6 +467,8 @@ class PersonalService:
             raise nothing from None
         owner = self._service.visitor_of(run_id)
         if owner in (NOBODY, self.owner) or (self._register is not None and self._register.is_shared(run_id)):
+            return
+        if self._service.submitted.opens(run_id):  # the evidence on a submission is everybody's
             return
         raise nothing
 

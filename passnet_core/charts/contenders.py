@@ -18,6 +18,7 @@ class ContenderKind(StrEnum):
     REFERENCE = "reference bundles"
     MODEL = "a language model's bundles"
     OWN = "own passes"
+    SUBMISSION = "a submission"
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,7 @@ CONTENDER_LOOKS: Mapping[ContenderKind, ContenderLook] = {
     ContenderKind.REFERENCE: ContenderLook("#cc79a7", "triangle-right", (2, 2)),
     ContenderKind.MODEL: ContenderLook("#b34700", "cross", (8, 2, 2, 2)),
     ContenderKind.OWN: ContenderLook("#c88400", "triangle-down", (4, 4)),
+    ContenderKind.SUBMISSION: ContenderLook("#7d5fd3", "triangle-left", (6, 2, 2, 2)),
 }
 """Okabe and Ito's colours, which colour-blind readers can tell apart, some of them darker: each has a contrast of 3:1
 with a white and with a dark page."""
@@ -54,10 +56,13 @@ BASELINE_KINDS: Mapping[Baseline, ContenderKind] = {
     Baseline.INDUCTOR: ContenderKind.INDUCTOR,
     Baseline.EAGER_ROUNDING: ContenderKind.EAGER_ROUNDING,
 }
+SUBMITTED = "submission"
+"""The author that stands for those who have submitted bundles to the leaderboard."""
 AUTHOR_KINDS: Mapping[str, ContenderKind] = {
     "": ContenderKind.OWN,
     "rules": ContenderKind.RULES,
     "reference": ContenderKind.REFERENCE,
+    SUBMITTED: ContenderKind.SUBMISSION,
 }
 
 

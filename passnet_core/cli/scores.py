@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from passnet_core import outside
+from passnet_core.cli import submissions
 from passnet_core.cli.console import ACCEPTED, Console
 from passnet_core.cli.parser import command, values
 from passnet_core.cli.runs import write
@@ -63,7 +64,8 @@ def leaderboard(args: argparse.Namespace, console: Console) -> int:
     from passnet_core.leaderboard.boards import Board  # numpy again
     from passnet_core.reports.ranks import RankedBoard, as_csv, as_json, as_page, ranks_of
 
-    with console.service() as service:
+    with submissions.opened(console) as (service, submitted):
+        submitted.settle()
         every = service.boards()
 
     def fits(board: Board) -> bool:
@@ -172,3 +174,8 @@ def add_commands(commands: Any) -> None:
     ranking.add_argument("--list", action="store_true", help="list the boards instead, the most telling one first")
     ranking.add_argument("--csv", metavar="FILE", help="also write the rows of the board as CSV")
     ranking.add_argument("--html", metavar="FILE", help="also write one static page that loads nothing")
+    submissions.add_commands(
+        ranking.add_subparsers(
+            title="submissions", metavar="COMMAND", help="what is handed in to be ranked; without one, rank solvers"
+        )
+    )

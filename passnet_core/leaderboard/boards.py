@@ -1,7 +1,7 @@
 """Leaderboards. Only solvers that ran the same subgraphs under the same conditions are ranked together."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property, lru_cache
@@ -179,19 +179,24 @@ def boards(
     names: Mapping[str, str] | None = None,
     totals: Mapping[str, int] | None = None,
     aborts_fail: bool = False,
+    several: Collection[str] = (),
 ) -> tuple[Board, ...]:
     """Return the boards of these outcomes: those of fewer than TELLING subgraphs last, then those first where passes
     meet TorchInductor, then those with several solvers, of the newest clock version, and with the most subgraphs.
     Each set of subgraphs that some solver ran on one ground makes a board, with every solver that ran all of them; and
     so does what an author's bundles and TorchInductor share, if one lacks some that the other has.
     names: bundle names by digest. totals: the number of subgraphs in the corpus, by task. aborts_fail: as in
-    scoring.report.score_reports."""
+    scoring.report.score_reports. several: digests that stand for several bundles of one solver, as an author does."""
     grouped: dict[Ground, list[ScoreRow]] = {}
     for row in map(_failed_if_aborted, rows) if aborts_fail else rows:
         # an outcome that is right but not timed is not scored
         if row.error_class is not None or row.speedup is not None:
             grouped.setdefault(ground_of(row), []).append(row)
-    made = [board for ground, each in grouped.items() for board in _boards_of(ground, each, names or {}, totals or {})]
+    made = [
+        board
+        for ground, each in grouped.items()
+        for board in _boards_of(ground, each, names or {}, totals or {}, several)
+    ]
     return tuple(
         sorted(
             made,
@@ -387,7 +392,11 @@ def _report(contestant: Contestant, p: float, b: float, interpretation: Interpre
 
 
 def _boards_of(
-    ground: Ground, rows: Sequence[ScoreRow], names: Mapping[str, str], totals: Mapping[str, int]
+    ground: Ground,
+    rows: Sequence[ScoreRow],
+    names: Mapping[str, str],
+    totals: Mapping[str, int],
+    several: Collection[str],
 ) -> list[Board]:
     baselines: dict[Baseline, dict[Place, ScoreRow]] = {}
     bundles: dict[str, dict[Place, ScoreRow]] = {}
@@ -404,7 +413,7 @@ def _boards_of(
             authors.setdefault(row.author, {})[place] = row
     made = []
     sets = {frozenset(each) for each in (*baselines.values(), *bundles.values(), *authors.values())}
-    for own in authors.values():
+    for own in (*authors.values(), *(found for digest, found in bundles.items() if digest in several)):
         # a subgraph may rank some solvers only: the noise of one was too much, or it was left out
         met = [each for each in baselines.values() if len(own.keys() & each.keys()) >= TELLING]
         shared = frozenset(own).intersection(*met)

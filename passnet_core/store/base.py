@@ -122,8 +122,11 @@ class Store(Protocol):
     def has_measured(self, visitor: str) -> bool:
         """Whether a run of this visitor has an outcome of stage MEASURE."""
 
-    def score_rows(self, task_id: str | None, viewer: str | None = None) -> tuple[ScoreRow, ...]:
-        """viewer: only from this visitor's runs, and from those that are nobody's; None: from all."""
+    def score_rows(
+        self, task_id: str | None, viewer: str | None = None, left_out: tuple[str, ...] = ()
+    ) -> tuple[ScoreRow, ...]:
+        """viewer: only from this visitor's runs, and from those that are nobody's; None: from all. left_out: the ids of
+        runs whose outcomes do not count."""
 
     def sees_bundle(self, digest: str, viewer: str) -> bool:
         """Whether there is a run with this bundle that is this visitor's, or nobody's."""

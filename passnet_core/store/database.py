@@ -261,7 +261,9 @@ class Database:
     def has_measured(self, visitor: str) -> bool:
         return bool(self._rows("has_measured", visitor=visitor))
 
-    def score_rows(self, task_id: str | None, viewer: str | None = None) -> tuple[ScoreRow, ...]:
+    def score_rows(
+        self, task_id: str | None, viewer: str | None = None, left_out: tuple[str, ...] = ()
+    ) -> tuple[ScoreRow, ...]:
         return tuple(
             ScoreRow(
                 run_id=row[0],
@@ -287,7 +289,7 @@ class Database:
                 high=row[19] and row[19]["high"],
                 baseline=row[20] and Baseline(row[20]),
             )
-            for row in self._rows("score_rows", task_id=task_id, viewer=viewer)
+            for row in self._rows("score_rows", task_id=task_id, viewer=viewer, left_out=list(left_out))
         )
 
     def baseline_rows(self, viewer: str | None = None) -> tuple[BaselineRow, ...]:

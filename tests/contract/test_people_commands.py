@@ -74,3 +74,9 @@ def test_without_a_sandbox_nobody_else_is_served(run: Run) -> None:
     code, out, err = run("serve-api", "--address", "0.0.0.0", backend=FakeBackend(outcome))
     assert (code, out) == (3, "")
     assert "only in a sandbox" in err
+
+
+def test_the_app_does_not_serve_strangers_without_a_sandbox(run: Run) -> None:
+    code, out, err = run("app", "--serve", backend=FakeBackend(outcome))
+    assert (code, out) == (3, "")
+    assert "Strangers' code is judged only in a sandbox" in err

@@ -26,13 +26,14 @@ PAGES: tuple[links.Name, ...] = (
     "runs",
     "scores",
     "help",
+    "class",
     "account",
     "operator",
 )
 KEYS = (
-    "against", "baseline", "board", "bundle", "by", "certificate", "chapter", "clock", "draft", "family", "first",
-    "ground", "lesson", "line", "mine", "of", "order", "page", "passes", "q", "run", "search", "second", "show",
-    "solver", "split", "subgraph", "t", "tab", "talk", "task", "variant", "view", "who",
+    "against", "assignment", "baseline", "board", "bundle", "by", "certificate", "chapter", "clock", "draft", "family",
+    "first", "ground", "group", "join", "lesson", "line", "mine", "of", "order", "page", "passes", "q", "run", "search",
+    "second", "show", "solver", "split", "subgraph", "t", "tab", "talk", "task", "variant", "view", "who",
 )  # fmt: skip
 """What addresses select."""
 USUAL = (

@@ -26,6 +26,7 @@ PAGES = [
 FOLDERS = ("passnet_core", "pages", "tools", "examples", "tests", "assets", "data", "docs", "deploy")
 SUFFIXES = (".py", ".md", ".json", ".gz", ".toml", ".txt", ".yaml", ".svg")
 MADE = {
+    "secrets.toml",
     "tests/adversarial/full_run.json",
     "lib/provenance.json",
     "passnet_core/_app",

@@ -33,7 +33,7 @@ def commands() -> dict[str, frozenset[str]]:
 
 def below(name: str, here: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.ArgumentParser]]:
     groups = [action for action in here._actions if isinstance(action, argparse._SubParsersAction)]
-    if not groups:
+    if not any(group.required for group in groups):  # it may be called without a command below it
         yield name, here
     for group in groups:
         for word, each in group.choices.items():
@@ -51,7 +51,7 @@ def documented_commands() -> dict[str, frozenset[str]]:
     """The usage lines of the document."""
     block = DOCUMENT.split("## Commands\n\n```\n", 1)[1].split("```", 1)[0]
     usages = [" ".join(each.split()) for each in block.split("python -m passnet_core ")[1:]]
-    named = {re.match(r"[a-z-]+( [a-z]+\b)?(?= |$)", usage)[0]: usage for usage in usages}  # type: ignore[index]
+    named = {re.match(r"[a-z-]+( [a-z]+(-[a-z]+)*)?(?= |$)", usage)[0]: usage for usage in usages}  # type: ignore[index]
     return {name: frozenset(FLAG.findall(usage)) for name, usage in named.items()}
 
 

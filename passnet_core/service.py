@@ -100,8 +100,8 @@ OWN_SLOT = "mine"
 MOST_RECENT = 20
 MOST_ATTEMPTS = 2_000
 """How many of a person's newest runs are looked through for attempts at lessons."""
-COUNTED_FOR_S = 1.0
-"""How long a count of the runs under way is told: every page asks for it."""
+COUNTED_FOR_S = 5.0
+"""How long a count of the runs that other processes judge is told."""
 ROWS_KEPT = 20_000
 """Of how many runs of submissions the rows on boards are kept in memory."""
 RECORDED_AT_ONCE = 60
@@ -180,11 +180,11 @@ class Service:
         self.corpus = self.course.corpus
         self._store = store
         self._scheduler = Scheduler(backend, meter=meter)
-        self._runs = RunsInProgress(self._scheduler, self._append, self._known)
+        self._runs = RunsInProgress(self._scheduler, store.append, self._known)
         self._inspections = Inspections(self._scheduler)
         self._live = LiveChecks(self._scheduler)
         self._process = store_owner.this_process()
-        self._counting, self._unfinished, self._counted_until = threading.Lock(), 0, 0.0
+        self._counting, self._elsewhere, self._counted_until = threading.Lock(), 0, 0.0
         self._closing = threading.Event()
         self._device_known = threading.Event()
         self._device_asked = threading.Lock()
@@ -276,7 +276,6 @@ class Service:
         if bundle is not None:
             self._store.add_bundle(bundle)
         self._store.start_run(run, tuple(name_of(job) for job in jobs), self._process, owner)
-        self._counted_until = 0.0
         self._runs.start(run, jobs, fresh=fresh, owner=owner)
         return run.id
 
@@ -454,13 +453,22 @@ class Service:
         return self._store.visitor_of(run_id)
 
     def under_way(self) -> int:
-        """How many of the latest 20 runs are unfinished, for other processes as it was a second ago. Does not wait
-        for recorded runs, which are all finished."""
-        with self._counting:
-            if time.monotonic() >= self._counted_until:
-                self._unfinished = sum(each.done < each.total for each in self._store.runs(RunQuery(20, checks=True)))
+        """How many runs are unfinished: those of this process, and those of the latest 20 that other processes judge,
+        as that was some seconds ago. Does not wait for recorded runs, which are all finished."""
+        return self._runs.unfinished() + self._unfinished_elsewhere()
+
+    def _unfinished_elsewhere(self) -> int:
+        # every page asks, so one of them looks and the others take what was seen last
+        if time.monotonic() >= self._counted_until and self._counting.acquire(blocking=False):
+            try:
                 self._counted_until = time.monotonic() + COUNTED_FOR_S
-            return self._unfinished
+                latest = self._store.runs(RunQuery(20, checks=True))
+                self._elsewhere = sum(
+                    each.done < each.total and self._runs.find(each.run.id) is None for each in latest
+                )
+            finally:
+                self._counting.release()
+        return self._elsewhere
 
     def outcomes(self, run_id: str) -> tuple[Outcome, ...]:
         """The outcomes of a run so far, in the order of the jobs. Raises UnknownItem."""
@@ -736,10 +744,6 @@ class Service:
             self.submitted.close()
 
     # --- inside ---
-
-    def _append(self, run_id: str, place: int, outcome: Outcome) -> None:
-        self._store.append(run_id, place, outcome)
-        self._counted_until = 0.0
 
     def _ask_device(self) -> None:
         with contextlib.suppress(PlaygroundError):  # whoever calls device() gets the error

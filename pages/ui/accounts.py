@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.ui import links, resources
+from pages.ui import links, resources, visitors
 from pages.ui.text import plain, seconds
 from passnet_core.people.person import PersonRole
 
@@ -15,7 +15,7 @@ def corner() -> None:
     access = resources.service()
     if access.person is None:
         return
-    signed_in = access.person.id != "" and st.user.get("is_logged_in", False)
+    signed_in = visitors.identity() is not None
     name = access.person.name if signed_in else "Visitor"
     with st.popover(
         plain(name), icon=":material/account_circle:", width="content", key="account-corner", type="tertiary"

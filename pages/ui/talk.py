@@ -558,12 +558,12 @@ def further(talk: str) -> None:
     """Draw the ways on from a conversation: a new one, or a file of this one."""
     with st.container(horizontal=True):
         st.button("New conversation", icon=":material/add:", key="new-talk", on_click=links.select, args=("talk", NEW))
-        talks = resources.service().talks
+        talks = resources.service().talks  # a download is made where nobody is known
         if resources.serves_others() and talks.is_own(talk):
             sharing_toggle(talk, shared=talks.is_shared(talk), share=talks.share)
         st.download_button(
             "Download",
-            lambda: "".join(trajectory_lines(resources.service().talks.trajectory(talk))),
+            lambda: "".join(trajectory_lines(talks.trajectory(talk))),
             file_name=f"{talk}.jsonl",
             mime="application/jsonl",
             icon=":material/download:",

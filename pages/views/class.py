@@ -245,9 +245,10 @@ def progress(group: Group, assigned: Sequence[Assignment], rows: Sequence[Studen
         [{"student": row.member.name, **states(assigned, row.attained)} for row in rows],
         hide_index=True, width="stretch",
     )  # fmt: skip
+    classes = resources.service().classes  # a download is made where nobody is known
     st.download_button(
         "Download the grades as CSV",
-        lambda: csv_text(resources.service().classes.grades(group.id)),
+        lambda: csv_text(classes.grades(group.id)),
         file_name=f"{file_stem('grades', group.name)}.csv", mime="text/csv",
         icon=":material/download:", on_click="ignore",
         help="In percent of the stars, or of the subgraphs that were accepted, in the best run that ended in time.",

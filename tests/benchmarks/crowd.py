@@ -50,8 +50,11 @@ async def visit(browser: int, address: str, minutes: int, record: Record) -> Non
     rng = random.Random(browser)
     others = itertools.cycle(rng.sample(OTHERS, len(OTHERS)))
     async with PageClient(address) as client:
-        for minute in range(minutes):
+        until = time.monotonic() + minutes * MINUTE_S
+        for minute in itertools.count():
             began = time.monotonic()
+            if began >= until:
+                return
             await asyncio.sleep(rng.uniform(0, MINUTE_S / 2))
             try:
                 await _work(client, passes_of(browser, minute), others, record)

@@ -123,6 +123,9 @@ def test_people_sign_in_and_see_what_is_theirs_or_shared(
         page.goto(f"{served.address}/runs?run={run}")
         expect(page.get_by_text(f"There is no run '{run}' that you may see.")).to_be_visible()
     alice.goto(f"{served.address}/runs?run={run}")
+    with alice.expect_download() as saved:
+        alice.get_by_role("button", name="Export").click()
+    assert run in Path(saved.value.path()).read_text(), "a download is hers too"
     alice.get_by_text("Shared by its link").click()
     expect(alice.get_by_role("switch")).to_be_checked()
     for page in (bob, visitor):

@@ -185,6 +185,8 @@ class Service:
         self._live = LiveChecks(self._scheduler)
         self._process = store_owner.this_process()
         self._counting, self._elsewhere, self._counted_until = threading.Lock(), 0, 0.0
+        self._judging_lock, self._judging = threading.Lock(), set[str]()
+        """The runs of this process that had not finished when somebody last asked."""
         self._closing = threading.Event()
         self._device_known = threading.Event()
         self._device_asked = threading.Lock()
@@ -277,6 +279,8 @@ class Service:
             self._store.add_bundle(bundle)
         self._store.start_run(run, tuple(name_of(job) for job in jobs), self._process, owner)
         self._runs.start(run, jobs, fresh=fresh, owner=owner)
+        with self._judging_lock:
+            self._judging.add(run.id)
         return run.id
 
     def progress(self, run_id: str) -> Progress:
@@ -455,7 +459,13 @@ class Service:
     def under_way(self) -> int:
         """How many runs are unfinished: those of this process, and those of the latest 20 that other processes judge,
         as that was some seconds ago. Does not wait for recorded runs, which are all finished."""
-        return self._runs.unfinished() + self._unfinished_elsewhere()
+        return self._unfinished_here() + self._unfinished_elsewhere()
+
+    def _unfinished_here(self) -> int:
+        with self._judging_lock:
+            found = {run_id: self._runs.find(run_id) for run_id in self._judging}
+            self._judging = {run_id for run_id, each in found.items() if each is not None and not each.finished}
+            return len(self._judging)
 
     def _unfinished_elsewhere(self) -> int:
         # every page asks, so one of them looks and the others take what was seen last

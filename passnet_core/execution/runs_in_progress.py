@@ -78,11 +78,6 @@ class RunsInProgress:
     def find(self, run_id: str) -> "RunInProgress | None":
         return self._runs.get(run_id)
 
-    def unfinished(self) -> int:
-        """The number of runs of this process that have not finished."""
-        with self._lock:
-            return sum(not each.finished for each in self._runs.values())
-
     def progress(self, started: "RunInProgress") -> Progress:
         return started.progress(self._scheduler.ahead_of(started.run.id))
 

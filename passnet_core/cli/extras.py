@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from passnet_core.errors import InfrastructureError
 
 APP = ("altair", "duckdb", "graphviz", "huggingface_hub", "jinja2", "numpy", "pyarrow", "streamlit", "vl_convert")
-SERVER = ("fastapi", "uvicorn", "prometheus_client", "mcp")
+SERVER = ("authlib", "fastapi", "uvicorn", "prometheus_client", "mcp")
 EXTRA_OF = {
     **dict.fromkeys(APP, "app"),
     "torch": "judge",

@@ -225,8 +225,8 @@ def homes(rng: Random, ground: Ground, place: Path) -> Case:
     return commanded(ground, argv, codes=(0, 1, 2, 3), home=home)
 
 
-NOT_RUN = {("app",), ("serve-judge",), ("serve-api",), ("mcp",), ("model",), ("corpus", "cut"), ("corpus", "download"), ("trajectories", "make"),
-           ("prepare",), ("lessons", "test")}  # fmt: skip
+NOT_RUN = {("app",), ("serve-judge",), ("serve-api",), ("mcp",), ("model",), ("corpus", "cut"),
+           ("corpus", "download"), ("trajectories", "make"), ("prepare",), ("lessons", "test")}  # fmt: skip
 """Commands whose flags are read, but which do not end soon, or ask another machine."""
 
 

@@ -1,12 +1,15 @@
 """The programs of the judge. Backends start them, and they start each other; people do not."""
 
 import sys
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 
 def main(arguments: list[str]) -> None:
     """Run one of these programs:
-    describe ISOLATION | referee CHANNEL ISOLATION HOME SPARES | fork-server CONTROL DEVICE SCRATCH WHO |
+    describe ISOLATION | referee CHANNEL ISOLATION HOME SPARES | zygote CONTROL |
+    fork-server CONTROL DEVICE SCRATCH WHO |
     confined ISOLATION HOME DEVICE MODULE SECONDS [FOLDER ...] | inside DEVICE MODULE SECONDS [FOLDER ...]."""
     match arguments:
         case ["describe", isolation]:
@@ -17,19 +20,15 @@ def main(arguments: list[str]) -> None:
             from passnet_core.judge import referee
 
             referee.main(int(channel), isolation, Path(home), int(spares))
-        case ["fork-server", control, device, scratch, who]:
-            from importlib import import_module
+        case ["zygote", control]:
+            from passnet_core.judge.supervisor import zygote_loop
 
+            zygote_loop.main(int(control), _worker)
+        case ["fork-server", control, device, scratch, who]:
             from passnet_core.judge.supervisor import forking
             from passnet_core.records import Device
 
-            forking.main(
-                int(control),
-                Device(device),
-                Path(scratch),
-                lambda: import_module("passnet_core.judge.worker.server"),  # type: ignore[arg-type]
-                who,
-            )
+            forking.main(int(control), Device(device), Path(scratch), _worker, who)
         case ["confined", isolation, home, *program]:
             from passnet_core.judge.supervisor import confined
 
@@ -40,6 +39,11 @@ def main(arguments: list[str]) -> None:
             confined.inside(program)
         case _:
             sys.exit(f"Not a program of the judge: {arguments}. To judge a pass, use python -m passnet_core evaluate.")
+
+
+def _worker() -> Any:
+    """What a forked worker runs, a module that loads torch: the loaded module."""
+    return import_module("passnet_core.judge.worker.server")
 
 
 if __name__ == "__main__":

@@ -159,3 +159,25 @@ def test_the_filter_of_system_calls_is_well_formed(machine: int) -> None:
     assert lines[-1][0] == 0x06
     numbers = [numbers[column] for numbers in confinement.REFUSED_CALLS.values()]
     assert len(set(numbers)) == len(numbers)
+
+
+SETTINGS = """
+def can_change(path):
+    try:
+        os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK))
+    except OSError:
+        return False
+    return True
+
+changed = []
+for folder, folders, files in os.walk("/proc"):
+    if folder == "/proc":
+        folders[:] = [each for each in folders if not each.isdigit()]
+    paths = (os.path.join(folder, each) for each in files)
+    changed += [each for each in paths if not os.path.islink(each) and can_change(each)]
+print(json.dumps(changed))
+"""
+
+
+def test_a_sandbox_can_change_no_setting_of_the_kernel_even_if_root_has_started_it() -> None:
+    assert told(SETTINGS) == []

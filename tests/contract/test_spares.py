@@ -177,7 +177,7 @@ def test_spares_do_nothing_beside_a_measurement_and_go_on_after_it(isolation: st
         pool.refill(Device.CPU, checking=False)
         spares = pool.spares[Device.CPU]
         with pool.spares_at_rest():
-            own = [each.process.pid for each in spares]
+            own = [each.process.pid for each in ([pool.zygote] if pool.zygote is not None else spares)]
             for pid in (*own, *(below for each in own for below in sandbox.descendants(each))):
                 soon(partial(stopped, pid))
             assert not any(known(each).ready for each in spares), "they still load torch"
@@ -193,7 +193,7 @@ def test_closing_ends_all_processes_even_those_that_still_start(isolation: str, 
     pool = WorkerPool(WorkerPlace(sandbox.chosen(isolation), tmp_path), spares=3)
     pool.refill(Device.CPU, checking=False)
     pool.refill(Device.CPU, checking=True)
-    assert len(set(sandbox.descendants(os.getpid())) - before) >= 5
+    assert set(sandbox.descendants(os.getpid())) - before
     pool.close()
     soon(lambda: set(sandbox.descendants(os.getpid())) <= before)
     assert os.listdir(tmp_path) == []

@@ -64,6 +64,9 @@ SOCKET = (41, 198)
 CAPSET = (126, 91)
 SECCOMP = (317, 277)
 
+CAPABILITIES = 64
+"""More than any kernel has."""
+
 NEW_NAMESPACES = 0x7E020000
 SOCKET_FAMILIES = (1, 16)
 """The allowed families: Unix sockets, and netlink, through which the C library lists network interfaces."""
@@ -99,8 +102,7 @@ def confine(reach: Reach | None, *, count_memory: bool) -> None:
     _offer_to_the_memory_killer()
     set_no_new_privileges = 38
     libc.prctl(set_no_new_privileges, *map(ctypes.c_ulong, (1, 0, 0, 0)))
-    if place is not None:
-        _drop_capabilities(libc, CAPSET[place[0]])
+    drop_capabilities()
     if reach is not None:
         _restrict_files(libc, reach)
     if place is not None:
@@ -113,9 +115,17 @@ def _offer_to_the_memory_killer() -> None:
         Path("/proc/self/oom_score_adj").write_text("1000")
 
 
-def _drop_capabilities(libc: ctypes.CDLL, capset: int) -> None:
+def drop_capabilities() -> None:
+    """Give up all capabilities of this process, for good: also those that a program which it starts could get."""
+    place = ARCHITECTURES.get(platform.machine())
+    if place is None:
+        return
+    libc = ctypes.CDLL(None, use_errno=True)
+    drop_from_bounding_set = 24
+    for capability in range(CAPABILITIES):
+        libc.prctl(drop_from_bounding_set, *map(ctypes.c_ulong, (capability, 0, 0, 0)))
     version_3 = 0x20080522
-    libc.syscall(capset, struct.pack("=Ii", version_3, 0), bytes(24))
+    libc.syscall(CAPSET[place[0]], struct.pack("=Ii", version_3, 0), bytes(24))
 
 
 # --- system calls ----------------------------------------------------------------------------------------------------

@@ -5,12 +5,10 @@ import json
 import os
 import select
 import shutil
-import signal
 import socket
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -18,52 +16,14 @@ from typing import Any
 
 from passnet_core.errors import InfrastructureError
 from passnet_core.judge.supervisor import sandbox
+from passnet_core.judge.supervisor.log_tail import LogTail
+from passnet_core.judge.supervisor.zygote import Zygote, ZygoteChild
 from passnet_core.records import Device, Isolation
 
-LOG_BYTES = 8192
-"""How much of the end of a worker's output is kept."""
 START_LIMIT_S = 180.0
 """How long a fork server may take to load torch, on a busy machine too."""
 PATIENCE_S = 10.0
 """How long a fork server may take to answer. It runs no candidate code, so it is never slow by intent."""
-
-
-class LogTail:
-    """Drains a pipe and keeps the end of its content, so that a gigabyte of prints fills and blocks nothing."""
-
-    def __init__(self) -> None:
-        self.reader, self.writer = os.pipe2(os.O_CLOEXEC)
-        self._kept = b""
-        self._total = 0
-        self._thread = threading.Thread(target=self._drain, daemon=True)
-        self._thread.start()
-
-    def _drain(self) -> None:
-        while data := os.read(self.reader, 1 << 16):
-            self._total += len(data)
-            self._kept = (self._kept + data)[-LOG_BYTES:]
-        os.close(self.reader)
-
-    def restart(self) -> None:
-        """Drops the output of earlier jobs."""
-        self._kept, self._total = b"", 0
-
-    def close_writer(self) -> None:
-        """Closes this end. Call it once the worker has its own copy of the descriptor."""
-        if self.writer >= 0:
-            os.close(self.writer)
-            self.writer = -1
-
-    def finish(self) -> str:
-        """Returns the tail after every writer has ended."""
-        self.close_writer()
-        self._thread.join(PATIENCE_S)
-        return self.text
-
-    @property
-    def text(self) -> str:
-        kept = self._kept.decode(errors="replace").replace("\x00", "\ufffd")
-        return f"[… {self._total - len(self._kept)} earlier bytes dropped]\n{kept}" if self._total > LOG_BYTES else kept
 
 
 @dataclass(frozen=True)
@@ -77,45 +37,63 @@ class WorkerPlace:
 class ForkServer:
     """A running fork server. It dies with the thread that created it, so create it on one that lives long enough.
 
-    bound_to: the digest of the one bundle it serves, None until it has one. ready: torch is loaded. primed: its next
-    worker is. Both are known as of the last message that was heard."""
+    zygote: what forks it; None: it is a program of its own, and loads torch. compiling: load torch's compiler too, if
+    that makes no job wait. bound_to: the digest of the one bundle it serves, None until it has one. ready: torch is
+    loaded. primed: its next worker is. Both are known as of the last message that was heard."""
 
-    def __init__(self, place: WorkerPlace, device: Device, who: str = "candidate") -> None:
+    def __init__(
+        self,
+        place: WorkerPlace,
+        device: Device,
+        who: str = "candidate",
+        *,
+        zygote: Zygote | None = None,
+        compiling: bool = False,
+    ) -> None:
         self.device = device
         self.place = place
         self.bound_to: str | None = None
         self.ready = self.primed = False
-        sandboxed = place.isolation is Isolation.SANDBOXED
-        self.folder: Path | None = None if sandboxed else Path(tempfile.mkdtemp(prefix="judge-", dir=place.folder))
-        scratch = sandbox.PRIVATE_TEMP if self.folder is None else str(self.folder)
         self.control, remote = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.log = LogTail()
-        argv = [
-            sys.executable,
-            "-m",
-            "passnet_core.judge",
-            "fork-server",
-            str(remote.fileno()),
-            device.value,
-            scratch,
-            who,
-        ]
+        self.folder: Path | None = None
+        self._zygote = zygote
+        self._process: subprocess.Popen[bytes] | ZygoteChild | None = None
         try:
-            self.process = subprocess.Popen(
-                sandbox.command(argv, isolation=place.isolation, device=device),
+            if zygote is not None:
+                zygote.ask(who, remote, self.log.writer, compiling=compiling)
+            else:
+                self._process = self._program(remote, who)
+        finally:
+            remote.close()
+            self.log.close_writer()
+
+    def _program(self, remote: socket.socket, who: str) -> subprocess.Popen[bytes]:
+        """Start it as a program of its own."""
+        if self.place.isolation is not Isolation.SANDBOXED:
+            self.folder = Path(tempfile.mkdtemp(prefix="judge-", dir=self.place.folder))
+        scratch = sandbox.PRIVATE_TEMP if self.folder is None else str(self.folder)
+        words = ("fork-server", str(remote.fileno()), self.device.value, scratch, who)
+        argv = [sys.executable, "-m", "passnet_core.judge", *words]
+        try:
+            return subprocess.Popen(
+                sandbox.command(argv, isolation=self.place.isolation, device=self.device),
                 stdin=subprocess.DEVNULL,
                 stdout=self.log.writer,
                 stderr=self.log.writer,
-                env=sandbox.environment(device, scratch, os.environ),
+                env=sandbox.environment(self.device, scratch, os.environ),
                 cwd=scratch if self.folder else "/",
                 pass_fds=(remote.fileno(),),
                 start_new_session=True,
             )
         except OSError as error:
             raise InfrastructureError(f"The judge's process cannot be started: {error}") from error
-        finally:
-            remote.close()
-            self.log.close_writer()
+
+    @property
+    def process(self) -> "subprocess.Popen[bytes] | ZygoteChild":
+        """Its process. Only once it is ready, if a zygote forks it."""
+        assert self._process is not None
+        return self._process
 
     def wait_until_ready(self) -> None:
         """Waits until torch is loaded. Raises InfrastructureError with the process's output if it does not start."""
@@ -124,13 +102,15 @@ class ForkServer:
             told = self._received(until)
             if told is None:
                 self.stop()
-                said = self.log.finish().strip()
+                said = self.log.finish().strip() or (self._zygote.log.text.strip() if self._zygote else "")
                 raise InfrastructureError(f"The judge's process cannot be started: {said[-1500:] or 'no output'}")
             self._note(told)
 
     @property
     def alive(self) -> bool:
-        return self.process.poll() is None
+        if self._process is None:
+            return self._zygote is not None and self._zygote.alive
+        return self._process.poll() is None
 
     def hear(self, timeout_s: float) -> dict[str, Any] | None:
         """The next message about a worker. None: the process has ended, or sent nothing for that long. A fork server
@@ -150,14 +130,17 @@ class ForkServer:
             self.stop()
         self.ready |= "ready" in told
         self.primed |= "primed" in told
-        return "ready" in told or "primed" in told
+        return not told.keys().isdisjoint(("born", "ready", "primed"))
 
     def _received(self, until: float) -> dict[str, Any] | None:
         try:
             if not select.select([self.control], [], [], max(0.0, until - time.monotonic()))[0]:
                 return None
-            data = self.control.recv(4096)
+            data, descriptors, _, _ = socket.recv_fds(self.control, 4096, 2)
             told = json.loads(data) if data else None
+            if self._process is None and told is not None:
+                self._process = ZygoteChild(told["born"], descriptors)
+                return told
         except (OSError, ValueError):
             return None
         return told if isinstance(told, dict) else None
@@ -195,24 +178,24 @@ class ForkServer:
             socket.send_fds(self.control, [request], [file.fileno()], socket.MSG_NOSIGNAL)
 
     def rest(self) -> None:
-        """Stops it with all its workers until wake(). Only for one without a job."""
-        with contextlib.suppress(ProcessLookupError, TimeoutError):
-            self.process.send_signal(signal.SIGSTOP)
-            sandbox.stop_tree(self.process.pid)
+        """Stops it with all its workers until wake(). Only for one without a job, and not for one of a zygote, which
+        rests as a whole."""
+        sandbox.rest(self.process.pid)
 
     def wake(self) -> None:
         """Goes on after rest()."""
-        with contextlib.suppress(ProcessLookupError):
-            self.process.send_signal(signal.SIGCONT)
-            sandbox.wake_tree(self.process.pid, {})
+        sandbox.wake(self.process.pid)
 
     def stop(self) -> None:
         """Kills the process with everything that it started, and removes its scratch folder."""
         self.control.close()
+        if self._process is None:
+            # it will find its channel closed once it is born
+            return
         if self.alive and self.place.isolation is Isolation.PROCESS:
-            sandbox.kill_tree(self.process.pid, reap=False)
+            sandbox.kill_tree(self._process.pid, reap=False)
         # in a sandbox, killing it ends the namespace and every process in it
-        self.process.kill()
-        self.process.wait()
+        self._process.kill()
+        self._process.wait()
         if self.folder is not None:
             shutil.rmtree(self.folder, ignore_errors=True)

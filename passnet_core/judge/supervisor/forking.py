@@ -21,7 +21,7 @@ import socket
 import sys
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -60,13 +60,24 @@ def main(descriptor: int, device: Device, scratch: Path, load_worker: Callable[[
     load_worker: loads torch and triton, once for all workers. who: whose workers it forks, those of a "candidate", a
     "witness", a "repeater" or a "checker"."""
     sandbox.die_with_parent()
-    sandbox.adopt_orphans()
     control = socket.socket(fileno=descriptor)
     control.set_inheritable(False)
+    serve(control, device, scratch, loaded(load_worker, device, [who]), who)
+
+
+def loaded(load_worker: Callable[[], Worker], device: Device, roles: Sequence[str]) -> Worker:
+    """Load torch and triton, and what the workers of these roles need."""
     # imported modules stay alive: collecting garbage during the imports takes a tenth of the time and finds none
     gc.disable()
     worker = load_worker()
-    worker.rehearse(device, who)
+    for who in roles:
+        worker.rehearse(device, who)
+    return worker
+
+
+def serve(control: socket.socket, device: Device, scratch: Path, worker: Worker, who: str) -> None:
+    """Be a fork server until the control channel closes."""
+    sandbox.adopt_orphans()
     fork_server = _ForkServerLoop(control, device, scratch, worker, who)
     fork_server.import_compiler()
     gc.collect()
@@ -79,6 +90,12 @@ def main(descriptor: int, device: Device, scratch: Path, load_worker: Callable[[
         return
     finally:
         sandbox.kill_tree(os.getpid())
+
+
+def load_compiler() -> None:
+    """Load torch's compiler, which takes seconds."""
+    import torch._dynamo
+    import torch._inductor  # noqa: F401
 
 
 class _Standby:
@@ -181,10 +198,9 @@ class _ForkServerLoop:
         tell(self.control, started=self.pid)
 
     def import_compiler(self) -> None:
-        """Loads torch's compiler, if any worker needs it: it takes seconds, so once for all of them."""
+        """Loads torch's compiler, if any worker needs it, once for all of them."""
         if self.compiling:
-            import torch._dynamo
-            import torch._inductor  # noqa: F401
+            load_compiler()
 
     def _forked(self, become: Callable[[], None]) -> int:
         sys.stdout.flush()

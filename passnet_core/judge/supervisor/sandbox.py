@@ -1,5 +1,6 @@
 """The sandbox of candidate code: namespaces by bubblewrap, the environment, limits, and killing process trees."""
 
+import contextlib
 import ctypes
 import os
 import platform
@@ -24,6 +25,9 @@ PACKAGE = Path(__file__).resolve().parents[2]
 
 PRIVATE_TEMP = "/tmp"
 """The scratch folder inside the sandbox: in memory, limited in size, gone with the process."""
+
+HOLDER = "cat"
+"""A program that keeps a sandbox in which nothing else runs yet, and answers once it has been set up."""
 
 SYSTEM_FOLDERS = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 
@@ -125,17 +129,21 @@ def command(
     device: Device,
     limits: Limits = LIMITS,
     also: Sequence[Path] = (),
+    around: bool = False,
 ) -> list[str]:
     """The command line that runs argv in this isolation. The caller must pass a clean environment.
 
-    also: further folders that it may read."""
+    also: further folders that it may read. around: argv is no candidate, and starts sandboxes itself: it sees the
+    machine's processes, because inside of a process namespace nobody could make another one with files in /proc."""
     if isolation is Isolation.PROCESS:
         return list(argv)
     program = shutil.which("bwrap")
     if program is None:
         raise InfrastructureError("bubblewrap is not installed. Install it, or set PASSNET_ISOLATION to process.")
     scratch_size = str(limits.scratch_bytes)
-    line = [program, "--unshare-all", "--unshare-user", "--die-with-parent", "--new-session"]
+    unshared = ("ipc", "uts", "net", "cgroup-try") if around else ("all",)
+    line = [program, *(f"--unshare-{each}" for each in unshared), "--unshare-user", "--die-with-parent"]
+    line += ["--new-session"]
     line += ["--uid", "1000", "--gid", "1000", "--hostname", "judge", "--cap-drop", "ALL"]
     for folder in SYSTEM_FOLDERS:
         path = Path(folder)
@@ -145,7 +153,8 @@ def command(
             line += ["--ro-bind", folder, folder]
     for name in SYSTEM_FILES:
         line += ["--ro-bind-try", name, name]
-    line += ["--proc", "/proc", "--dev", "/dev"]
+    line += ["--bind", "/proc", "/proc"] if around else ["--proc", "/proc", *_kernel_settings()]
+    line += ["--dev", "/dev"]
     line += ["--size", scratch_size, "--tmpfs", "/dev/shm", "--size", scratch_size, "--tmpfs", PRIVATE_TEMP]
     # torch reads the processor topology and, on CUDA, the PCI bus and NUMA nodes
     line += ["--ro-bind-try", *(["/sys"] * 2 if device is Device.CUDA else ["/sys/devices/system/cpu"] * 2)]
@@ -160,6 +169,14 @@ def command(
     # otherwise the empty folders around the mounts would be writable without a limit
     line += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", PRIVATE_TEMP]
     return [*line, "--", *argv]
+
+
+def _kernel_settings() -> list[str]:
+    """Arguments that make read-only what /proc holds besides processes. The owner of the kernel's settings may change
+    some without any capability, and a sandbox that root has started runs as that owner."""
+    settings = (each for each in Path("/proc").iterdir() if not each.name.isdigit() and not each.is_symlink())
+    changeable = (each for each in settings if each.is_dir() or each.stat().st_mode & 0o222)
+    return [word for each in sorted(changeable) for word in ("--ro-bind-try", str(each), str(each))]
 
 
 def device_nodes() -> list[Path]:
@@ -303,6 +320,16 @@ def _reach(device: Device, also: Sequence[Path]) -> confinement.Reach:
     )
 
 
+def enter(first: int) -> None:
+    """Move this process into the namespaces of another sandbox, where it has every capability until it drops them; its
+    children are in the process namespace too. It must have a single thread. first: a pidfd of the sandbox's first
+    process. Raises OSError."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.setns(first, confinement.NEW_NAMESPACES):
+        number = ctypes.get_errno()
+        raise OSError(number, f"The sandbox cannot be entered: {os.strerror(number)}")
+
+
 def die_with_parent() -> None:
     """Have the kernel kill this process when the thread that started it ends."""
     set_death_signal = 1
@@ -402,6 +429,20 @@ def stop_tree(pid: int) -> dict[int, int]:
         signalled |= moving
         while time.monotonic() < until and any(_fields(each)[:1] in _MOVING for each in moving):
             time.sleep(0.0001)
+
+
+def rest(pid: int) -> None:
+    """Stop a process and all its descendants, as far as that is possible, until wake()."""
+    with contextlib.suppress(ProcessLookupError, TimeoutError):
+        os.kill(pid, signal.SIGSTOP)
+        stop_tree(pid)
+
+
+def wake(pid: int) -> None:
+    """Resume what rest() stopped."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGCONT)
+        wake_tree(pid, {})
 
 
 def wake_tree(pid: int, stopped: Mapping[int, int]) -> str:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from passnet_core.errors import InfrastructureError
 from passnet_core.judge.supervisor.device_lock import lock_file
 from passnet_core.judge.supervisor.fork_server import ForkServer, WorkerPlace
-from passnet_core.records import Device
+from passnet_core.judge.supervisor.zygote import Zygote
+from passnet_core.records import Device, Isolation
 
 if TYPE_CHECKING:
     from passnet_core.judge.supervisor.worker_process import WorkerProcess
@@ -26,6 +27,11 @@ class WorkerPool:
         self.place = place
         self.count = spares
         self.lock = lock_file(home or place.folder)
+        self.zygote: Zygote | None = None
+        """Forks the fork servers of the CPU. None: none was needed yet, or no process can enter a sandbox here."""
+        self._entering = place.isolation is Isolation.SANDBOXED
+        self._compiling = False
+        """Whether a job wanted torch's compiler."""
         self.spares: dict[Device, list[ForkServer]] = {}
         """The oldest first."""
         self.serving: dict[Device, ForkServer] = {}
@@ -83,6 +89,7 @@ class WorkerPool:
         if checking:
             self._living(self.checkers, device, "checker")
             return
+        self._compiling |= compiling
         needed = [*self._filled(device), self._living(self.witnesses, device, "witness"), *self.serving.values()]
         for fork_server in needed:
             fork_server.prime(self.lock, compiling=compiling)
@@ -90,7 +97,8 @@ class WorkerPool:
     @contextlib.contextmanager
     def spares_at_rest(self) -> Iterator[None]:
         """Stops the spares for a measurement: those that still load torch would compute beside it."""
-        stopped = [each for spares in self.spares.values() for each in spares]
+        stopped: list[ForkServer | Zygote] = [*self.spares.get(Device.CUDA, [])]
+        stopped += [self.zygote] if self.zygote is not None else self.spares.get(Device.CPU, [])
         for each in stopped:
             each.rest()
         try:
@@ -116,6 +124,9 @@ class WorkerPool:
             for fork_server in kept.values():
                 fork_server.stop()
             kept.clear()
+        if self.zygote is not None:
+            self.zygote.stop()
+            self.zygote = None
 
     def _filled(self, device: Device) -> list[ForkServer]:
         """The living spares, after starting those that are missing."""
@@ -125,8 +136,28 @@ class WorkerPool:
             if each not in spares:
                 each.stop()
         while len(spares) < self.count:
-            spares.append(ForkServer(self.place, device))
+            spares.append(self._started(device, "candidate"))
         return spares
+
+    def _started(self, device: Device, who: str) -> ForkServer:
+        return ForkServer(self.place, device, who, zygote=self._able_zygote(device), compiling=self._compiling)
+
+    def _able_zygote(self, device: Device) -> Zygote | None:
+        """The running zygote; None for CUDA, where a context takes longer to create than torch to load, and where no
+        process can enter a sandbox."""
+        if device is not Device.CPU or not self._entering:
+            return None
+        if self.zygote is not None and not self.zygote.alive:
+            self.zygote.stop()
+            self.zygote = None
+        if self.zygote is None:
+            fresh = Zygote()
+            if fresh.is_able():
+                self.zygote = fresh
+            else:
+                fresh.stop()
+                self._entering = False
+        return self.zygote
 
     def _most_advanced(self, device: Device) -> ForkServer:
         """Takes the spare with a primed worker; else the one that has loaded torch; else the oldest."""
@@ -142,7 +173,7 @@ class WorkerPool:
         if fork_server is None or not fork_server.alive:
             if fork_server is not None:
                 fork_server.stop()
-            fork_server = kept[device] = ForkServer(self.place, device, who)
+            fork_server = kept[device] = self._started(device, who)
         return fork_server
 
     def _ready(self, fork_server: ForkServer) -> ForkServer:

@@ -156,6 +156,8 @@ def _write(descriptor: int, data: bytes) -> None:
 
 def without_interpreter() -> None:
     """Import Triton, and what torch has built on it, anew in this process, as they are where a GPU is."""
+    from triton.runtime.cache import triton_key
+
     os.environ.pop("TRITON_INTERPRET", None)
     for name in list(sys.modules):
         interpreting = name.partition(".")[0] == "triton" and not name.startswith("triton._C")
@@ -165,6 +167,8 @@ def without_interpreter() -> None:
     vars(sys.modules.get("torch._inductor", sys)).pop("runtime", None)
     import triton
 
+    # it hashes all of Triton's files, which has been done before the fork
+    triton.runtime.cache.triton_key = triton_key
     triton.runtime.driver.set_active(_TargetDriver())
 
 

@@ -116,8 +116,12 @@ def _load_modules(who: str) -> None:
     elif who != "checker":
         import numpy.random  # noqa: F401
         import triton.experimental.gluon  # noqa: F401  Triton's interpreter loads it for its first launch
+        from triton.runtime.cache import triton_key
 
         from passnet_core.judge.worker import kernel_loading, launch_recorder, pretended_device, sampling  # noqa: F401
+
+        if who == "repeater":
+            triton_key()
 
 
 def _rehearsed(a: Any, b: Any) -> Any:

@@ -1,0 +1,166 @@
+"""Fork servers that a zygote has forked into sandboxes of their own: what their workers see and hold, and how they
+end."""
+
+import contextlib
+import json
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from passnet_core.judge.protocol.messages import CandidateGone
+from passnet_core.judge.supervisor import sandbox
+from passnet_core.judge.supervisor.fork_server import WorkerPlace
+from passnet_core.judge.supervisor.worker_pool import WorkerPool
+from passnet_core.judge.supervisor.worker_process import WorkerProcess
+from passnet_core.records import Bundle, Device, Isolation, PassFile
+from tests.contract.judging import RIGHT, bundle, hostile_at_import
+
+LOOK = """
+import json, os
+status = dict(line.split(":", 1) for line in open("/proc/self/status") if ":" in line)
+exe = os.statvfs("/proc/self/exe")
+maps = {line.split()[-1] for line in open("/proc/self/maps") if line.split()[-1].startswith("/")}
+def mounts_read_only(paths):
+    return all(os.statvfs(each).f_flag & os.ST_RDONLY for each in paths if os.path.exists(each))
+print("SEEN" + json.dumps({
+    "capabilities": [status[name].strip() for name in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")],
+    "privileges": status["NoNewPrivs"].strip(),
+    "processes": sorted(each for each in os.listdir("/proc") if each.isdigit()),
+    "names": sorted({open(f"/proc/{each}/comm").read().strip() for each in os.listdir("/proc") if each.isdigit()}),
+    "program is read-only": bool(exe.f_flag & os.ST_RDONLY),
+    "files are read-only": mounts_read_only(maps),
+    "descriptors": sorted(int(each) for each in os.listdir("/proc/self/fd")),
+    "temporary": sorted(os.listdir("/tmp")),
+    "folder": os.getcwd(),
+    "namespaces": {each: os.readlink(f"/proc/self/ns/{each}") for each in ("user", "pid", "mnt", "net", "ipc", "uts")},
+    "user": [os.getuid(), os.getgid()],
+}), flush=True)
+"""
+
+
+def soon(happened: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not happened():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+@pytest.fixture
+def pool(tmp_path: Path) -> Iterator[WorkerPool]:
+    before = set(sandbox.descendants(os.getpid()))
+    made = WorkerPool(WorkerPlace(Isolation.SANDBOXED, tmp_path))
+    yield made
+    made.close()
+    soon(lambda: set(sandbox.descendants(os.getpid())) <= before)
+
+
+def numbered(number: int, code: str = RIGHT) -> Bundle:
+    return Bundle((PassFile("pass_0.py", f"{code}\nNUMBER = {number}\n"),))
+
+
+def worker_of(pool: WorkerPool, asked: Bundle) -> WorkerProcess:
+    return WorkerProcess(pool.for_bundle(asked.digest, Device.CPU), "candidate", deadline_s=120.0)
+
+
+def seen(pool: WorkerPool, number: int) -> dict[str, Any]:
+    """What a bundle sees when it is loaded."""
+    asked = numbered(number, hostile_at_import(LOOK))
+    worker = worker_of(pool, asked)
+    worker.load(asked)
+    printed = worker.close()
+    found = json.loads(printed.partition("SEEN")[2].partition("\n")[0])
+    assert isinstance(found, dict)
+    return found
+
+
+def test_a_bundle_is_alone_and_has_no_more_rights_than_in_a_sandbox_of_its_own(pool: WorkerPool) -> None:
+    first = seen(pool, 1)
+    assert pool.zygote is not None, "processes can enter sandboxes here"
+    assert first["capabilities"] == ["0000000000000000"] * 5
+    assert first["privileges"] == "1"
+    assert first["names"] == ["bwrap", "cat", "python"], "neither the zygote nor the referee"
+    assert len(first["processes"]) == 4, "the sandbox's two, the fork server and its worker"
+    assert first["program is read-only"]
+    assert first["files are read-only"]
+    assert len(first["descriptors"]) <= 5, "its channel and its log, and the folder that it lists"
+    assert len(first["temporary"]) == 1, "its own files"
+    assert first["folder"] == sandbox.PRIVATE_TEMP
+    assert first["user"] == [1000, 1000]
+    second = seen(pool, 2)
+    assert len(second["processes"]) == 4
+    assert len(second["temporary"]) == 1
+    own = {each: os.readlink(f"/proc/self/ns/{each}") for each in first["namespaces"]}
+    assert pool.zygote is not None
+    zygote = {each: os.readlink(f"/proc/{pool.zygote.process.pid}/ns/{each}") for each in first["namespaces"]}
+    for each, name in first["namespaces"].items():
+        assert len({name, second["namespaces"][each], own[each]}) == 3, each
+        assert name != zygote[each]
+
+
+def test_workers_of_different_bundles_cost_one_loading_of_torch(pool: WorkerPool) -> None:
+    worker_of(pool, numbered(1)).close()
+    zygote = pool.zygote
+    assert zygote is not None
+    for number in range(2, 5):
+        worker_of(pool, numbered(number)).close()
+    assert pool.zygote is zygote
+    programs = [Path(f"/proc/{each}/cmdline").read_bytes() for each in sandbox.descendants(os.getpid())]
+    assert not any(b"fork-server" in each for each in programs), "none was started as a program of its own"
+
+
+def test_a_bundle_that_kills_its_sandbox_harms_no_other(pool: WorkerPool) -> None:
+    killing = bundle(hostile_at_import("import signal\nfor pid in range(2, 200):\n    if pid != os.getpid():\n"
+                                       "        try:\n            os.kill(pid, signal.SIGKILL)\n"
+                                       "        except OSError:\n            pass"))  # fmt: skip
+    worker = worker_of(pool, killing)
+    # a kernel with Landlock lets it kill nothing but its own
+    with contextlib.suppress(CandidateGone):
+        worker.load(killing)
+    worker.close()
+    zygote = pool.zygote
+    assert zygote is not None
+    assert zygote.alive
+    assert seen(pool, 3)["names"] == ["bwrap", "cat", "python"]
+    assert pool.zygote is zygote
+
+
+def test_the_sandboxes_of_ended_fork_servers_are_gone(pool: WorkerPool) -> None:
+    for number in range(4):
+        worker_of(pool, numbered(number)).close()
+
+    def holders() -> int:
+        names = [Path(f"/proc/{each}/comm") for each in sandbox.descendants(os.getpid())]
+        return sum(each.exists() and each.read_text().strip() == "cat" for each in names)
+
+    soon(lambda: holders() == 2)
+
+
+def test_a_zygote_that_was_killed_is_replaced(pool: WorkerPool) -> None:
+    worker_of(pool, numbered(1)).close()
+    zygote = pool.zygote
+    assert zygote is not None
+    spare = pool.spares[Device.CPU][0]
+    spare.wait_until_ready()
+    for pid in sandbox.descendants(zygote.process.pid)[:1]:
+        os.kill(pid, signal.SIGKILL)
+    soon(lambda: not zygote.alive and not spare.alive)
+    assert seen(pool, 2)["names"] == ["bwrap", "cat", "python"]
+    assert pool.zygote is not None
+    assert pool.zygote is not zygote
+
+
+def test_where_no_process_can_enter_a_sandbox_fork_servers_are_programs(
+    pool: WorkerPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sandbox, "HOLDER", "a-program-that-is-not-there")
+    worker = worker_of(pool, numbered(1))
+    assert pool.zygote is None
+    programs = [Path(f"/proc/{each}/cmdline").read_bytes() for each in sandbox.descendants(os.getpid())]
+    assert any(b"fork-server" in each for each in programs)
+    worker.load(numbered(1))
+    worker.close()

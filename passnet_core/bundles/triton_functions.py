@@ -4,6 +4,8 @@ import ast
 import warnings
 from collections.abc import Iterator
 
+from passnet_core.outside import syntax_tree
+
 KERNEL_DECORATORS = frozenset({"jit", "autotune", "heuristics"})
 """What makes a function one of Triton, as a decorator or by a call with the function as its argument."""
 
@@ -51,7 +53,7 @@ def readable_tree(code: str) -> ast.Module:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # an invalid escape in a bundle's string is no problem
-            return ast.parse(code)
+            return syntax_tree(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ast.Module([], [])
 

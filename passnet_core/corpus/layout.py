@@ -14,6 +14,7 @@ from passnet_core.errors import BadInput, InfrastructureError
 from passnet_core.graphs.fingerprint import structure
 from passnet_core.graphs.source import parse
 from passnet_core.graphs.spelling import NO_OPS
+from passnet_core.outside import syntax_tree
 from passnet_core.records import Family, Subgraph, Task, TensorSpec
 
 GRAPH_LIST = "graph_list.txt"
@@ -74,7 +75,7 @@ def read_subgraph(root: Path, place: PurePosixPath, task_id: str) -> Subgraph:
 def forward_arguments(code: str, where: str) -> tuple[tuple[str, bool], ...]:
     """Return (name, whether it is a symbolic size) of forward's arguments. Raises BadInput naming the file."""
     try:
-        module = ast.parse(code)
+        module = syntax_tree(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = f" line {error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
         reason = error.msg if isinstance(error, SyntaxError) else str(error)
@@ -149,7 +150,8 @@ def guess_family(subgraphs: tuple[Subgraph, ...]) -> Family:
 
 def _statements(code: str) -> int:
     return sum(
-        isinstance(node, ast.Assign | ast.AugAssign) and _is_operation(node.value) for node in ast.walk(ast.parse(code))
+        isinstance(node, ast.Assign | ast.AugAssign) and _is_operation(node.value)
+        for node in ast.walk(syntax_tree(code))
     )
 
 

@@ -5,6 +5,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from passnet_core.errors import BadInput
+from passnet_core.outside import syntax_tree
 from passnet_core.records import TensorSpec
 from passnet_core.records.text import valid
 
@@ -46,7 +47,7 @@ def read_example_sizes(text: str, where: str) -> dict[str, int]:
 
 def _parsed(text: str, where: str) -> ast.Module:
     try:
-        return ast.parse(text)
+        return syntax_tree(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = f" line {error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
         reason = error.msg if isinstance(error, SyntaxError) else str(error)

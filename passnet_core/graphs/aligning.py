@@ -15,6 +15,7 @@ from passnet_core.graphs.ir import Graph, Listed, Node, NodeKind, Ref, Value
 from passnet_core.graphs.matching import plain_bind
 from passnet_core.graphs.source import parse, parse_function
 from passnet_core.graphs.vocabulary import operator_label
+from passnet_core.outside import syntax_tree
 from passnet_core.records import Bundle, MatchReport, NearestMiss, PassMatches
 
 MOST_ORDERS = 24
@@ -243,7 +244,7 @@ class _Files:
 
 def _tree(code: str) -> ast.Module:
     try:
-        return ast.parse(code)
+        return syntax_tree(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ast.Module([], [])
 

@@ -15,6 +15,7 @@ from passnet_core.graphs.ir import DeviceLiteral, Graph, Listed, Node, NodeKind,
 from passnet_core.graphs.mending import ArgumentChange, Change, FormChange, OperandSwap, ResultAdded, changed
 from passnet_core.graphs.spelling import BINARY, COMPARED, INPLACE, UNARY, Names
 from passnet_core.graphs.vocabulary import operator_label
+from passnet_core.outside import syntax_tree
 from passnet_core.records import LineChange
 
 FUNCTION = "pattern"
@@ -32,7 +33,7 @@ def respelled(code: str, pattern: Graph, changes: Sequence[Change]) -> str | Non
         for change in changes:
             code = _Source(code, pattern).after(change)
             pattern = changed(pattern, change)
-        ast.parse(code)
+        syntax_tree(code)
     except (_Unclear, BadInput, SyntaxError, ValueError, RecursionError):
         return None
     return code
@@ -66,13 +67,19 @@ def patched(code: str, changes: Sequence[LineChange]) -> str | None:
     return "\n".join(lines)
 
 
+def _expression(text: str) -> ast.expr:
+    (statement,) = syntax_tree(f"({text})").body
+    assert isinstance(statement, ast.Expr)
+    return statement.value
+
+
 class _Source:
     """The source of a pass. It finds the expressions that compute the operations of the pattern."""
 
     def __init__(self, code: str, pattern: Graph) -> None:
         self.code = code
         self.pattern = pattern
-        self.module = ast.parse(code)
+        self.module = syntax_tree(code)
         functions = [each for each in self.module.body if isinstance(each, ast.FunctionDef) and each.name == FUNCTION]
         if len(functions) != 1:
             raise _Unclear
@@ -204,7 +211,7 @@ class _Source:
         if form.target in INPLACE:
             return self._in_place(place, form.target, read)
         text = _filled(form, [(self._text(each), self._parenthesised(each)) for each in read])
-        if self._is_operand(place) and not isinstance(ast.parse(text, mode="eval").body, _ATOMS):
+        if self._is_operand(place) and not isinstance(_expression(text), _ATOMS):
             text = f"({text})"
         root = form.target.split(".")[0] if form.kind is NodeKind.CALL else ""
         if text.startswith(f"{root}.") and root not in _imported(self.module):

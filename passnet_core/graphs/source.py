@@ -25,6 +25,7 @@ from passnet_core.graphs.spelling import (
     operator_of,
     path_problem,
 )  # fmt: skip
+from passnet_core.outside import syntax_tree
 
 __all__ = ["emit", "parse", "parse_function"]
 
@@ -60,7 +61,7 @@ def _deep_source() -> Iterator[None]:
 
 def _module(code: str) -> ast.Module:
     try:
-        return ast.parse(code)
+        return syntax_tree(code)
     except SyntaxError as error:
         raise BadInput(f"Line {error.lineno or 1}: not valid Python: {error.msg}.") from error
     except (ValueError, RecursionError, MemoryError) as error:

@@ -9,6 +9,7 @@ from itertools import chain, zip_longest
 
 from passnet_core.corpus.summaries import TaskSummary
 from passnet_core.leaderboard.grounds import ground_of
+from passnet_core.outside import syntax_tree
 from passnet_core.records import Bundle, Family, Outcome, PassFile, Subgraph, Task, Verdict
 from passnet_core.store.rows import ScoreRow
 
@@ -63,7 +64,7 @@ class Exhibit:
 def docstring(code: str) -> str:
     """What a file says of itself; empty for one that says nothing or cannot be read."""
     try:
-        return ast.get_docstring(ast.parse(code)) or ""
+        return ast.get_docstring(syntax_tree(code)) or ""
     except (SyntaxError, ValueError):
         return ""
 

@@ -4,6 +4,7 @@ import ast
 from collections.abc import Mapping, Sequence
 
 from passnet_core.graphs.spelling import Names
+from passnet_core.outside import syntax_tree
 from passnet_core.records import Bundle, PassFile
 
 
@@ -48,7 +49,7 @@ def merged(bundles: Sequence[Bundle], author: str = "") -> Bundle:
 def imported_names(code: str) -> set[str]:
     """The first parts of the modules that a file imports, without pass_dir. Empty for a file that cannot be read."""
     try:
-        found = ast.walk(ast.parse(code))
+        found = ast.walk(syntax_tree(code))
     except (SyntaxError, ValueError):
         return set()
     names: set[str] = set()
@@ -89,7 +90,7 @@ def _renaming(code: str, names: Mapping[str, str]) -> str:
     if not names or not imported_names(code) & names.keys():
         return code
     lines = code.splitlines(keepends=True)
-    for node in ast.walk(ast.parse(code)):
+    for node in ast.walk(syntax_tree(code)):
         if isinstance(node, ast.Import):
             for each in node.names:
                 if new := names.get(_module(each.name)):

@@ -1,6 +1,9 @@
 """The door for what comes from outside."""
 
+import gc
 import os
+import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -71,3 +74,45 @@ def test_text_is_read_as_editors_on_other_systems_save_it(tmp_path: Path) -> Non
     with pytest.raises(UnicodeDecodeError) as refused:
         outside.file_text(file)
     assert outside.cause(refused.value) == "it is not UTF-8 text"
+
+
+def test_code_is_parsed_by_many_threads_at_once() -> None:
+    code = Path(__file__).read_text(encoding="utf-8")
+    refused: list[BaseException] = []
+
+    class Litter:
+        def __del__(self) -> None:
+            sum(range(200))
+
+    def litter() -> None:
+        for _ in range(3000):
+            each = Litter()
+            each.own = each  # type: ignore[attr-defined]
+
+    def parse() -> None:
+        try:
+            for _ in range(40):
+                outside.syntax_tree(code)
+        except BaseException as error:
+            refused.append(error)
+
+    threads = [threading.Thread(target=litter), *(threading.Thread(target=parse) for _ in range(8))]
+    usual, thresholds = sys.getswitchinterval(), gc.get_threshold()
+    sys.setswitchinterval(1e-6)
+    gc.set_threshold(50, 2, 2)
+    try:
+        for each in threads:
+            each.start()
+        for each in threads:
+            each.join()
+    finally:
+        sys.setswitchinterval(usual)
+        gc.set_threshold(*thresholds)
+    assert refused == []
+
+
+def test_nothing_that_serves_many_parses_code_by_itself() -> None:
+    project = Path(outside.__file__).parents[1]
+    files = [*project.glob("passnet_core/**/*.py"), *project.glob("pages/**/*.py")]
+    parsing = {each.relative_to(project).as_posix() for each in files if "ast.parse(" in each.read_text("utf-8")}
+    assert {each for each in parsing if "/judge/worker/" not in each} == {"passnet_core/outside.py"}

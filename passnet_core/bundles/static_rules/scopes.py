@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from passnet_core.bundles.static_rules.rules import SYNTAX
+from passnet_core.outside import syntax_tree
 from passnet_core.records import Finding, PassFile
 
 CODE_FROM_STRINGS = {"exec", "eval", "compile", "__import__"}
@@ -88,7 +89,7 @@ def parsed(file: PassFile) -> ast.Module | Finding:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # an invalid escape in a bundle's string is no problem
-            return ast.parse(file.code)
+            return syntax_tree(file.code)
     except SyntaxError as error:
         line = max(1, error.lineno or 1)
         return Finding(file.name, line, max(1, error.offset or 1), SYNTAX, f"Not valid Python: {error.msg}.", remedy)

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from passnet_core.errors import InfrastructureError
 from passnet_core.judge.supervisor import sandbox
+from passnet_core.outside import syntax_tree
 from passnet_core.records import CLOCK_VERSION, Device, Environment, Isolation, to_json
 
 JUDGING = ("judge", "fx", "bundles", "graphs", "scoring", "records")
@@ -61,7 +62,7 @@ def code_only(source: str) -> str:
 
     Empty fields are left out, so that Python versions whose syntax trees have more fields give the same text."""
     spelled: list[str] = []
-    _spell(ast.parse(source), spelled.append)
+    _spell(syntax_tree(source), spelled.append)
     return "".join(spelled)
 
 

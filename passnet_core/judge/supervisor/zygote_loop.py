@@ -65,7 +65,8 @@ class _Room:
                 self.first = os.pidfd_open(json.load(facts)["child-pid"])
         finally:
             os.close(told)
-        assert self.process.stdin is not None and self.process.stdout is not None
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
         # whoever answers runs where all has been mounted
         self.process.stdin.write(b"\n")
         self.process.stdin.flush()
@@ -105,7 +106,8 @@ class _ZygoteLoop:
         signal.set_wakeup_fd(self.waker, warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda number, frame: None)
         while True:
-            ready = select.select([self.control, self.woken], [], [])[0]
+            watched: list[socket.socket | int] = [self.control, self.woken]
+            ready = select.select(watched, [], [])[0]
             if self.woken in ready:
                 os.read(self.woken, 4096)
                 self._reap()

@@ -732,6 +732,10 @@ class Service:
         """A person's drafts, newest first."""
         return self._store.drafts(visitor)
 
+    def kept_bytes(self, visitor: str, digests: tuple[str, ...] = ()) -> int:
+        """How many bytes a person's drafts have together with these bundles and those of the person's runs."""
+        return self._store.kept_bytes(visitor, digests)
+
     def adopt_drafts(self, visitor: str) -> None:
         """Give a person the drafts that were saved before drafts belonged to anybody."""
         self._store.adopt_drafts(visitor)

@@ -10,6 +10,7 @@ was made from. If another tab has saved one since, nothing is saved until the vi
 """
 
 import ast
+import contextlib
 import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -27,6 +28,8 @@ from passnet_core.bundles import carried
 from passnet_core.bundles.starting import starting_point
 from passnet_core.errors import BadInput, UnknownItem
 from passnet_core.graphs.respelling import patched
+from passnet_core.outside import syntax_tree
+from passnet_core.people.quotas import NotAllowed
 from passnet_core.records import Bundle, Finding, LineChange, PassFile, Task
 from passnet_core.service import OWN_SLOT, Draft, ReferenceBundle, SavedDraft
 from passnet_core.settings import ASSETS
@@ -39,7 +42,7 @@ COPY = re.compile(r"(?P<original>.+)\.[1-9]\d*", re.DOTALL)
 COMING = "copy that is coming"  # session state: (task, slot, the copy of it to which the page turns)
 APPLIED = "applied"  # session state: (digest of the passes after the last suggested edit, what it changed)
 TEMPLATES = tuple(
-    Template((ast.get_docstring(ast.parse(code)) or "").partition("\n")[0], code)
+    Template((ast.get_docstring(syntax_tree(code)) or "").partition("\n")[0], code)
     for code in (
         *(file.read_text(encoding="utf-8") for file in sorted((ASSETS / "templates").glob("*.py"))),
         carried.launching().code,
@@ -257,8 +260,9 @@ def open_draft(task: Task, name: str) -> EditorDraft:
     draft = _draft(task, name)
     # on a busy machine Streamlit may draw what was typed without having called the editor's callback
     typed = draft.theirs is None and draft.bundle.digest != draft.drawn.digest
-    if typed and draft.slot.save(draft.bundle) != draft.slot:
-        st.rerun()
+    with contextlib.suppress(NotAllowed):  # the editor's callback says so
+        if typed and draft.slot.save(draft.bundle) != draft.slot:
+            st.rerun()
     return draft
 
 

@@ -40,8 +40,9 @@ def shared() -> SharedService:
     return host().service
 
 
+@functools.cache
 def settings() -> Settings | None:
-    """Return the settings; None if they are wrong, of which the page tells when it opens the service."""
+    """Return the settings, read once; None if they are wrong, of which the page tells when it opens the service."""
     try:
         return read_settings(os.environ)
     except BadInput:

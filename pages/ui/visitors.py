@@ -52,7 +52,9 @@ def welcome() -> None:
 
 def _secret() -> str:
     """The browser's cookie, or what will be it."""
-    return str(st.session_state.setdefault("browser", _cookie() or secrets.token_hex(16)))
+    if "browser" not in st.session_state:
+        st.session_state["browser"] = _cookie() or secrets.token_hex(16)
+    return str(st.session_state["browser"])
 
 
 def _cookie() -> str:

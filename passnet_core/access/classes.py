@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from passnet_core.access.visit import Visit
 from passnet_core.errors import BadInput, UnknownItem
 from passnet_core.lessons.grades import (
     Attainment,
@@ -22,12 +23,9 @@ from passnet_core.lessons.grades import (
 )
 from passnet_core.outside import quoted
 from passnet_core.people.groups import Assignment, AssignmentKind, Group, GroupMember, Groups
-from passnet_core.people.person import Person, PersonRole
+from passnet_core.people.person import TEACHERS, PersonRole
 from passnet_core.people.quotas import NotAllowed
-from passnet_core.people.register import Register
 from passnet_core.service import MOST_ATTEMPTS, Service
-
-TEACHERS = (PersonRole.TEACHER, PersonRole.OPERATOR)
 
 
 @dataclass(frozen=True)
@@ -71,12 +69,12 @@ class PersonalClasses:
 
     Of a class that is not one's own nothing is told: methods raise UnknownItem in the same words as for none."""
 
-    def __init__(
-        self, service: Service, register: Register | None, groups: Groups | None, person: Person | None
-    ) -> None:
+    def __init__(self, service: Service, visit: Visit, groups: Groups | None) -> None:
+        register, person = visit.register, visit.person
         if register is None or groups is None or person is None or person.role is PersonRole.VISITOR:
             raise NotAllowed("Classes are for those who have signed in. Sign in first.")
         self._service, self._register, self._groups, self._person = service, register, groups, person
+        self._note = visit.note
 
     # --- for teachers ---
 
@@ -260,9 +258,6 @@ class PersonalClasses:
         if assignment.kind is AssignmentKind.LESSON:
             return self._service.course.lesson(assignment.item).task.id
         return assignment.item
-
-    def _note(self, deed: str, about: str) -> None:
-        self._register.note(self._person.id, deed, about)
 
 
 @functools.lru_cache(maxsize=20_000)

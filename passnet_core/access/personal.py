@@ -14,6 +14,7 @@ from passnet_core.access.operations import OperatorDesk
 from passnet_core.access.searches import PersonalSearches
 from passnet_core.access.submissions import Submissions
 from passnet_core.access.talks import PersonalTalks
+from passnet_core.access.visit import Visit
 from passnet_core.corpus.catalogue import Corpus
 from passnet_core.corpus.surveying import TaskMatches
 from passnet_core.errors import UnknownItem
@@ -25,8 +26,8 @@ from passnet_core.lessons.lesson import Lesson
 from passnet_core.lessons.progress import GradedRun
 from passnet_core.outside import quoted
 from passnet_core.people.groups import Groups
-from passnet_core.people.person import Person, PersonRole
-from passnet_core.people.quotas import NotAllowed, Quotas, ban_of
+from passnet_core.people.person import TEACHERS, Person, PersonRole
+from passnet_core.people.quotas import NotAllowed, ban_of
 from passnet_core.people.register import Register
 from passnet_core.records import (
     Baseline,
@@ -114,8 +115,8 @@ class PersonalService:
         owner: str = NOBODY,
         groups: Groups | None = None,
     ) -> None:
-        self._service, self.person = service, person
-        self._register, self._groups = register, groups
+        self._service, self.person, self._visit = service, person, Visit(register, person)
+        self._register, self._groups, self._note = register, groups, self._visit.note
         self.owner = owner if person is None else person.id
         if person is not None and ban_of(person):
             raise NotAllowed(ban_of(person))
@@ -144,7 +145,7 @@ class PersonalService:
     @property
     def may_import(self) -> bool:
         """Whether this person may add runs from files, which everybody sees then."""
-        return self.role in (PersonRole.TEACHER, PersonRole.OPERATOR)
+        return self.role in TEACHERS
 
     @property
     def operations(self) -> OperatorDesk:
@@ -159,17 +160,12 @@ class PersonalService:
     @property
     def classes(self) -> PersonalClasses:
         """The classes that this person teaches, or is in. Raises NotAllowed for who has not signed in."""
-        return PersonalClasses(self._service, self._register, self._groups, self.person)
-
-    @property
-    def serves_others(self) -> bool:
-        """Whether the playground serves others than the person at this machine."""
-        return self._register is not None
+        return PersonalClasses(self._service, self._visit, self._groups)
 
     @property
     def talks(self) -> PersonalTalks:
         """The conversations with language models that this person sees."""
-        return PersonalTalks(self._service, self._register, self.person, self.owner, self.viewer)
+        return PersonalTalks(self._service, self._visit, self.owner, self.viewer)
 
     @property
     def searches(self) -> PersonalSearches:
@@ -179,7 +175,7 @@ class PersonalService:
     @property
     def submissions(self) -> Submissions:
         """The submissions to the leaderboard that this person sees."""
-        return Submissions(self._service, self._register, self)
+        return Submissions(self._service, self._visit, self)
 
     @property
     def viewer(self) -> str | None:
@@ -203,10 +199,9 @@ class PersonalService:
         fresh: bool = False,
     ) -> str:
         """Like Service.submit. Raises NotAllowed and QuotaExceeded too."""
-        if self.person is not None and self._register is not None:
-            jobs = len(task.subgraphs if subgraph_ids is None else subgraph_ids)
-            waiting = self._service.load_of(self.owner)
-            Quotas(self._register).admit(self.person, jobs, waiting, on_gpu=spec.device is Device.CUDA)
+        jobs = len(task.subgraphs if subgraph_ids is None else subgraph_ids)
+        self._visit.admit(jobs, self._service.load_of(self.owner), on_gpu=spec.device is Device.CUDA)
+        self._visit.keep(self._service.kept_bytes)
         run_id = self._service.submit(
             task, bundle, spec, subgraph_ids=subgraph_ids, label=label, fresh=fresh, owner=self.owner
         )
@@ -233,22 +228,22 @@ class PersonalService:
         self, task: Task, bundle: Bundle, spec: EvalSpec, subgraph_id: str, seconds: float
     ) -> Outcome | None:
         """Like Service.check_within. Raises NotAllowed and QuotaExceeded too."""
-        self._check_quota()
+        self._visit.admit()
         return self._service.check_within(task, bundle, spec, subgraph_id, seconds, owner=self.owner)
 
     def survey(self, bundle: Bundle, task_ids: Sequence[str]) -> Iterator[TaskMatches]:
         """Like Service.survey. Raises NotAllowed and QuotaExceeded too."""
-        self._check_quota()
+        self._visit.admit()
         return self._service.survey(bundle, task_ids, owner=self.owner)
 
     def kernels(self, subgraph: Subgraph, bundle: Bundle) -> PassKernels | None:
         """Like Service.kernels. Raises NotAllowed and QuotaExceeded too."""
-        self._check_quota()
+        self._visit.admit()
         return self._service.kernels(subgraph, bundle, owner=self.owner)
 
     def programs(self, subgraph: Subgraph, bundle: Bundle) -> PassTrace | None:
         """Like Service.programs. Raises NotAllowed and QuotaExceeded too."""
-        self._check_quota()
+        self._visit.admit()
         return self._service.programs(subgraph, bundle, owner=self.owner)
 
     # --- sharing ---
@@ -342,7 +337,9 @@ class PersonalService:
         return self._service.bundle(digest)
 
     def add_bundle(self, bundle: Bundle) -> None:
-        """Store a bundle that need not have been judged, for everybody who has its link."""
+        """Store a bundle that need not have been judged, for everybody who has its link. Raises NotAllowed for who has
+        stored too much."""
+        self._visit.keep(self._service.kept_bytes)
         self._service.add_bundle(bundle)
         if self._register is not None:
             self._register.share(bundle.digest, self.owner, True)
@@ -385,18 +382,20 @@ class PersonalService:
 
     def judge_lesson(self, lesson: Lesson, bundle: Bundle, *, fresh: bool = False) -> str:
         """Like Service.judge_lesson. Raises NotAllowed and QuotaExceeded too."""
-        self._check_quota()
+        self._visit.admit()
+        self._visit.keep(self._service.kept_bytes)
         return self._service.judge_lesson(lesson, bundle, fresh=fresh, owner=self.owner)
 
     def time_lesson(self, lesson: Lesson, bundle: Bundle) -> str:
         """Like Service.time_lesson. Raises NotAllowed and QuotaExceeded too."""
-        self._check_quota(on_gpu=True)
+        self._visit.admit(on_gpu=True)
+        self._visit.keep(self._service.kept_bytes)
         return self._service.time_lesson(lesson, bundle, owner=self.owner)
 
     def judge_certificate(self, certificate_id: str) -> Mapping[str, str]:
         """Have the passes of a certificate judged afresh, and return the run of each lesson. Who makes a certificate
         lets everybody who has its link do that. Raises UnknownItem, NotAllowed, QuotaExceeded."""
-        self._check_quota()
+        self._visit.admit()
         course, judge = self._service.course, self._service.judge_lesson
         return {
             each.lesson_id: judge(
@@ -410,7 +409,8 @@ class PersonalService:
 
     def import_course(self, text: str) -> int:
         """Like Service.import_course. Raises NotAllowed and QuotaExceeded too."""
-        self._check_quota()
+        self._visit.admit()
+        self._visit.keep(self._service.kept_bytes)
         return self._service.import_course(self.owner, text)
 
     # --- notes and drafts ---
@@ -430,6 +430,8 @@ class PersonalService:
         return self._service.run_notes(self.owner)
 
     def save_draft(self, task_id: str, slot: str, bundle: Bundle, after: int | None) -> int | None:
+        """Like Service.save_draft. Raises NotAllowed for who has stored too much."""
+        self._visit.keep(self._service.kept_bytes)
         return self._service.save_draft(self.owner, task_id, slot, bundle, after)
 
     def draft(self, task_id: str, slot: str, place: int | None = None) -> SavedDraft | None:
@@ -449,10 +451,6 @@ class PersonalService:
 
     # --- inside ---
 
-    def _check_quota(self, *, on_gpu: bool = False) -> None:
-        if self.person is not None and self._register is not None:
-            Quotas(self._register).admit(self.person, 1, 0, on_gpu=on_gpu)
-
     def _see(self, run_id: str) -> None:
         """Raises UnknownItem for a run that is not here, and in the same words for one that this person may not see."""
         if self.viewer is None:
@@ -471,7 +469,3 @@ class PersonalService:
         if self._service.submitted.opens(run_id):  # the evidence on a submission is everybody's
             return
         raise nothing
-
-    def _note(self, deed: str, about: str) -> None:
-        if self._register is not None and self.person is not None:
-            self._register.note(self.person.id, deed, about)

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
+from passnet_core.access.visit import Visit
 from passnet_core.errors import BadInput, PlaygroundError
 from passnet_core.execution.jobs import now
 from passnet_core.leaderboard.entering import read_link, read_run_file, read_submission
@@ -23,9 +24,8 @@ from passnet_core.leaderboard.submissions import (
     retraction,
     shown_name,
 )
-from passnet_core.people.person import Person, PersonRole
-from passnet_core.people.quotas import NotAllowed, Quotas
-from passnet_core.people.register import Register
+from passnet_core.people.person import PersonRole
+from passnet_core.people.quotas import NotAllowed
 from passnet_core.records import Bundle, Device, EvalSpec, Profile, Stage, Task
 from passnet_core.service import Service
 
@@ -33,10 +33,8 @@ STANDING_STATES = frozenset({SubmissionState.JUDGING, SubmissionState.ON_BOARD})
 
 
 class Submitter(Protocol):
-    """The part of PersonalService that has bundles judged. person: None for who may do everything."""
+    """The part of PersonalService that has bundles judged."""
 
-    @property
-    def person(self) -> Person | None: ...
     @property
     def owner(self) -> str: ...
     @property
@@ -52,9 +50,9 @@ class Submissions:
 
     Every question first looks whether the judge has finished with something, so nobody has to wait for it."""
 
-    def __init__(self, service: Service, register: Register | None, submitter: Submitter) -> None:
-        self._service, self._register, self._submitter = service, register, submitter
-        self._person, self._kept = submitter.person, service.submitted
+    def __init__(self, service: Service, visit: Visit, submitter: Submitter) -> None:
+        self._service, self._visit, self._submitter = service, visit, submitter
+        self._person, self._note, self._kept = visit.person, visit.note, service.submitted
 
     # --- what is here ---
 
@@ -93,7 +91,7 @@ class Submissions:
     def settle(self) -> None:
         """Look whether the judge has finished with submissions, and what follows from it."""
         for submission_id in self._service.settle_submissions():
-            self._note("", "took back a submission by a later judging", submission_id)
+            Visit(self._visit.register).note("took back a submission by a later judging", submission_id)
 
     # --- handing in ---
 
@@ -140,7 +138,7 @@ class Submissions:
         added = self._kept.add(submission, runs)
         if name or (before and before.submission.name):
             self._kept.rename(added, submission.name or (before.submission.name if before else ""))
-        self._note(owner, "submitted to the leaderboard", added.id)
+        self._note("submitted to the leaderboard", added.id)
         return self._kept.entry(added.id)
 
     # --- what happens to it ---
@@ -154,7 +152,7 @@ class Submissions:
             raise NotAllowed(f"Submission {submission_id} cannot be judged again by you now: {why}.")
         bundles = {task_id: self._service.bundle(digest) for task_id, digest in entry.submission.bundles}
         self._kept.start_round(submission_id, self._judged(bundles, submission_id), now())
-        self._noted("had a submission judged again", submission_id)
+        self._note("had a submission judged again", submission_id)
         return self.entry(submission_id)
 
     def rename(self, submission_id: str, name: str) -> None:
@@ -162,7 +160,7 @@ class Submissions:
         NotAllowed, BadInput."""
         entry = self._own(submission_id)
         self._kept.rename(entry.submission, shown_name(name))
-        self._noted("named a submission" if name.strip() else "made a submission anonymous", submission_id)
+        self._note("named a submission" if name.strip() else "made a submission anonymous", submission_id)
 
     def withdraw(self, submission_id: str, reason: str = "") -> None:
         """Take back a submission of one's own, for good. Raises UnknownItem, NotAllowed, BadInput."""
@@ -194,7 +192,7 @@ class Submissions:
         for _, run_id in entry.rounds[-1].runs if entry.being_judged else ():
             with contextlib.suppress(PlaygroundError):  # another process judges it, or has finished
                 self._service.cancel(run_id)
-        self._noted("withdrew a submission" if by == BY_OWNER else "took back a submission", found.id)
+        self._note("withdrew a submission" if by == BY_OWNER else "took back a submission", found.id)
 
     def _judged(self, bundles: Mapping[str, Bundle], label: str) -> Sequence[tuple[str, str]]:
         """Start a run for each task; all of them or none."""
@@ -203,23 +201,13 @@ class Submissions:
         # on a CPU nothing can be timed: then values are all that is judged
         stage = Stage.MEASURE if device is Device.CUDA else Stage.VERIFY
         spec = EvalSpec(stage=stage, device=device, profile=Profile.STRICT)
-        if self._person is not None and self._register is not None:
-            jobs, waiting = sum(len(each.subgraphs) for each in tasks), self._service.load_of(self._submitter.owner)
-            Quotas(self._register).admit(self._person, jobs, waiting, on_gpu=device is Device.CUDA)
+        jobs, waiting = sum(len(each.subgraphs) for each in tasks), self._service.load_of(self._submitter.owner)
+        self._visit.admit(jobs, waiting, on_gpu=device is Device.CUDA)
         started = []
         with contextlib.ExitStack() as undoing:
             for task in tasks:
-                bundle = bundles[task.id]
-                self._service.add_bundle(bundle)
-                run_id = self._submitter.submit(task, bundle, spec, label=f"submission {label}", fresh=True)
+                run_id = self._submitter.submit(task, bundles[task.id], spec, label=f"submission {label}", fresh=True)
                 undoing.callback(self._service.cancel, run_id)
                 started.append((task.id, run_id))
             undoing.pop_all()
         return started
-
-    def _noted(self, deed: str, about: str) -> None:
-        self._note("" if self._person is None else self._person.id, deed, about)
-
-    def _note(self, person_id: str, deed: str, about: str) -> None:
-        if self._register is not None:
-            self._register.note(person_id, deed, about)

@@ -1,9 +1,9 @@
 """The conversations with language models that one person sees, and the servers that may be asked for it."""
 
+from passnet_core.access.visit import Visit
 from passnet_core.leaderboard.report_card import Card
-from passnet_core.people.person import Person, PersonRole
-from passnet_core.people.quotas import NotAllowed, Quotas
-from passnet_core.people.register import Register
+from passnet_core.people.person import PersonRole
+from passnet_core.people.quotas import NotAllowed
 from passnet_core.records import Bundle, Task
 from passnet_core.records.trajectories import Message, Trajectory
 from passnet_core.service import Service
@@ -17,11 +17,10 @@ class PersonalTalks:
 
     A conversation is its owner's until the owner shares it; those that came with the playground are everybody's."""
 
-    def __init__(
-        self, service: Service, register: Register | None, person: Person | None, owner: str, viewer: str | None
-    ) -> None:
-        self._service, self._talks = service, service.conversations
-        self._register, self._person, self._owner, self._viewer = register, person, owner, viewer
+    def __init__(self, service: Service, visit: Visit, owner: str, viewer: str | None) -> None:
+        self._service, self._talks, self._visit = service, service.conversations, visit
+        self._register, self._person, self._note = visit.register, visit.person, visit.note
+        self._owner, self._viewer = owner, viewer
 
     # --- which servers ---
 
@@ -54,8 +53,8 @@ class PersonalTalks:
 
     def start(self, model: Model, task: Task, order: ConversationOrder) -> str:
         """Like Conversations.start. Raises NotAllowed and QuotaExceeded too."""
-        if self._person is not None and self._register is not None:
-            Quotas(self._register).check(self._person)
+        self._visit.admit()
+        self._visit.keep(self._service.kept_bytes)
         if order.after is not None:
             self._see(order.after[0])
         talk = self._talks.start(model, task, order, visitor=self._owner)
@@ -123,7 +122,3 @@ class PersonalTalks:
             return
         if self._register is None or not self._register.is_shared(talk):
             raise self._talks.none(talk)
-
-    def _note(self, deed: str, about: str) -> None:
-        if self._register is not None and self._person is not None:
-            self._register.note(self._person.id, deed, about)

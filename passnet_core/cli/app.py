@@ -2,7 +2,6 @@
 program and is never imported."""
 
 import argparse
-import importlib.util
 import os
 import runpy
 import sys
@@ -12,8 +11,8 @@ from typing import Any
 from passnet_core import service
 from passnet_core.access.hosting import require_sandbox
 from passnet_core.cli.console import Console
+from passnet_core.cli.extras import require
 from passnet_core.cli.parser import command
-from passnet_core.errors import BadInput
 from passnet_core.settings import ROOT
 
 LOCAL = "127.0.0.1"
@@ -23,12 +22,11 @@ LARGEST_UPLOAD_MB = 8
 
 
 def serve(address: str = LOCAL, port: int = PORT, *options: str) -> int:
-    """Serve the app until it is stopped, and return Streamlit's exit code. Raises BadInput if it is not installed.
+    """Serve the app until it is stopped, and return Streamlit's exit code. Raises ModuleNotFoundError without it.
 
     options: of Streamlit's configuration. Streamlit runs in this process, as under `python -m streamlit`, so that
     signals reach it."""
-    if importlib.util.find_spec("streamlit") is None:
-        raise BadInput("The app needs Streamlit. Run: pip install 'passnet-playground[app]'")
+    require("streamlit")
     script = str(ROOT / "app.py")
     sys.argv = ["streamlit", "run", script, f"--server.address={address}", f"--server.port={port}", *options]
     try:
@@ -76,11 +74,7 @@ def app(args: argparse.Namespace, console: Console) -> int:
     ensure_home(console.settings.home)
     if not args.serve:
         return serve(args.address, args.port)
-    missing = [each for each in NEEDED_TO_SERVE if importlib.util.find_spec(each) is None]
-    if missing:
-        raise BadInput(
-            f"To serve others, {missing[0]} is needed. Run: pip install 'passnet-playground[app,judge,server]'"
-        )
+    require(*NEEDED_TO_SERVE)
     with console.scheduler(1) as scheduler:
         # before Streamlit starts, which would tell of it in the browser only
         require_sandbox(scheduler.here)

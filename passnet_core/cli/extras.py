@@ -1,5 +1,6 @@
 """Which extra of this package installs which package: the app, the judge and the model client need different ones."""
 
+import importlib.util
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -16,6 +17,13 @@ EXTRA_OF = {
     "ray": "ray",
 }
 """The extra that installs a package, by the name under which the package is imported."""
+
+
+def require(*packages: str) -> None:
+    """Raise ModuleNotFoundError, as importing them would, unless all these packages are installed."""
+    for each in packages:
+        if importlib.util.find_spec(each) is None:
+            raise ModuleNotFoundError(f"No module named {each!r}", name=each)
 
 
 @contextmanager

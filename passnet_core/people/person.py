@@ -18,20 +18,26 @@ class PersonRole(StrEnum):
     """Runs the server: sees everything, and is limited in nothing."""
 
 
+TEACHERS = (PersonRole.TEACHER, PersonRole.OPERATOR)
+"""Who may teach classes, and import runs that everybody sees."""
+
+
 @dataclass(frozen=True)
 class Allowance:
-    """device_s: seconds of judging in any hour. jobs: how many may wait or be judged. gpu: whether on a GPU too."""
+    """device_s: seconds of judging in any hour. jobs: how many may wait or be judged. kept_bytes: of all drafts and
+    bundles that are stored. gpu: whether on a GPU too."""
 
     device_s: float
     jobs: int
+    kept_bytes: float
     gpu: bool
 
 
 ALLOWANCES = {
-    PersonRole.VISITOR: Allowance(300.0, 64, gpu=False),
-    PersonRole.MEMBER: Allowance(1_800.0, 512, gpu=True),
-    PersonRole.TEACHER: Allowance(3_600.0, 1_024, gpu=True),
-    PersonRole.OPERATOR: Allowance(math.inf, 1_000_000, gpu=True),
+    PersonRole.VISITOR: Allowance(300.0, 64, 32 * 2**20, gpu=False),
+    PersonRole.MEMBER: Allowance(1_800.0, 512, 512 * 2**20, gpu=True),
+    PersonRole.TEACHER: Allowance(3_600.0, 1_024, 2_048 * 2**20, gpu=True),
+    PersonRole.OPERATOR: Allowance(math.inf, 1_000_000, math.inf, gpu=True),
 }
 
 

@@ -1,4 +1,4 @@
-"""How much is judged for each person: the meter of a server that serves many."""
+"""How much is judged and stored for each person: the meter of a server that serves many."""
 
 import math
 
@@ -64,6 +64,18 @@ class Quotas:
                 f"At most {allowance.jobs} subgraphs may wait to be judged for you. {waiting} wait, so there is no room"
                 f" for {jobs} more. Ask again when they are judged.",
                 retry_after_s=60,
+            )
+
+    def keep(self, person: Person, kept_bytes: int) -> None:
+        """Raises NotAllowed if so many bytes of drafts and bundles are all that is stored for this person.
+
+        The next one is refused, not the one that exceeds the limit."""
+        most = person.allowance.kept_bytes
+        if kept_bytes >= most:
+            way_out = "Sign in" if person.role is PersonRole.VISITOR else "Ask who runs this server"
+            raise NotAllowed(
+                f"You have stored the {most / 2**20:,.0f} MB of drafts and passes that a {person.role.value} may store"
+                f" here, so nothing was stored now. Keep new passes in files of your own. {way_out} to store more."
             )
 
     def _exceeded(self, person: Person) -> str:

@@ -41,6 +41,7 @@ CREATE TABLE IF NOT EXISTS tokens (
 CREATE TABLE IF NOT EXISTS used (person TEXT NOT NULL, at REAL NOT NULL, seconds REAL NOT NULL);
 CREATE INDEX IF NOT EXISTS used_by ON used (person, at);
 CREATE TABLE IF NOT EXISTS shared (run TEXT PRIMARY KEY, person TEXT NOT NULL, at REAL NOT NULL);
+CREATE INDEX IF NOT EXISTS shared_by ON shared (person);
 CREATE TABLE IF NOT EXISTS log (at REAL NOT NULL, person TEXT NOT NULL, deed TEXT NOT NULL, about TEXT NOT NULL);
 """
 PERSON = "id, name, role, created_at, banned"
@@ -86,10 +87,11 @@ class Register:
         name = "".join(filter(str.isprintable, " ".join(name.split())))[: LONGEST_NAME - 5] or "Somebody"
         for number in range(1, MOST_NAMESAKES):
             row = (person_id, name if number == 1 else f"{name} {number}", PersonRole.MEMBER.value, _now(), "")
-            added = self._file.row(
+            # the question first: it waits for nobody who writes
+            found = self._file.row(f"SELECT {PERSON} FROM people WHERE id = ?", person_id) or self._file.row(
                 f"INSERT INTO people ({PERSON}) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING {PERSON}", *row
             )
-            if found := added or self._file.row(f"SELECT {PERSON} FROM people WHERE id = ?", person_id):
+            if found is not None:
                 return _person(found)
         raise BadInput(f"There are too many persons named {quoted(name)}. Ask who runs this server.")
 
@@ -217,6 +219,10 @@ class Register:
 
     def is_shared(self, run_id: str) -> bool:
         return self._file.row("SELECT 1 FROM shared WHERE run = ?", run_id) is not None
+
+    def shared_by(self, owner: str) -> tuple[str, ...]:
+        """The runs, conversations and bundles that the person with this id shares."""
+        return tuple(each for (each,) in self._file.rows("SELECT run FROM shared WHERE person = ?", owner))
 
     # --- the log ---
 

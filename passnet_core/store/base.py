@@ -95,6 +95,9 @@ class Store(Protocol):
     def adopt_drafts(self, visitor: str) -> None:
         """Give a person the drafts that are nobody's: those of before drafts belonged to somebody."""
 
+    def kept_bytes(self, visitor: str, digests: tuple[str, ...]) -> int:
+        """Return how many bytes a person's drafts have together with these bundles and those of the person's runs."""
+
     def add_certificate(self, certificate: Certificate) -> None: ...
 
     def certificate(self, certificate_id: str) -> Certificate | None: ...

@@ -231,6 +231,9 @@ class Database:
     def drafts(self, visitor: str) -> tuple[Draft, ...]:
         return tuple(Draft(*row) for row in self._rows("drafts", visitor=visitor))
 
+    def kept_bytes(self, visitor: str, digests: tuple[str, ...]) -> int:
+        return int(self._rows("kept_bytes", visitor=visitor, digests=list(digests))[0][0])
+
     def certificate(self, certificate_id: str) -> Certificate | None:
         rows = self._rows("certificate", id=certificate_id)
         return _read(Certificate, rows[0][0]) if rows else None

@@ -2,47 +2,24 @@
 
 import http.client
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
-from oidc_provider_mock import User, run_server_in_thread
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from tests.browser.conftest import PATIENCE_MS, PROJECT
-from tests.example_playground import TASK_ID, write_data
-from tests.serving import free_port, serving
+from tests.browser.conftest import PATIENCE_MS
+from tests.browser.test_access import lasting
+from tests.example_playground import TASK_ID
+from tests.signing_in import Doorstep, doorstep
 
-SECRETS = """[auth]
-redirect_uri = "{address}/oauth2callback"
-cookie_secret = "a secret of this test, and of no server"
-client_id = "playground"
-client_secret = "known to the provider"
-server_metadata_url = "http://localhost:{provider}/.well-known/openid-configuration"
-"""
-PEOPLE = (User(sub="alice", claims={"name": "Alice"}), User(sub="bob", claims={"name": "Bob"}))
+PEOPLE = {each.lower(): each for each in ("Alice", "Bob", "Carol")}
 SignIn = Callable[[str], Page]
 
 
-@dataclass(frozen=True)
-class Served:
-    address: str
-    environment: dict[str, str]
-
-    def command(self, *arguments: str) -> None:
-        """Run a command of the playground beside the server."""
-        subprocess.run(
-            [sys.executable, "-m", "passnet_core", *arguments],
-            env=self.environment,
-            cwd=PROJECT,
-            check=True,
-            timeout=120,
-        )
+class Served(Doorstep):
+    """The app, which programs ask too."""
 
     def ask(self, path: str, token: str = "") -> tuple[int, Any]:
         """Ask the interface for programs."""
@@ -52,19 +29,10 @@ class Served:
         return response.status, json.loads(response.read())
 
 
-@pytest.fixture
-def served(tmp_path: Path) -> Iterator[Served]:
-    home, port = tmp_path / "home", free_port()
-    home.mkdir()
-    environment = {
-        **os.environ, "PASSNET_HOME": str(home), "PASSNET_DATA": str(write_data(tmp_path / "data")),
-        "PASSNET_ISOLATION": "auto",
-    }  # fmt: skip
-    with run_server_in_thread(user_claims=PEOPLE) as provider:
-        told = SECRETS.format(address=f"http://127.0.0.1:{port}", provider=provider.server_port)
-        (home / "secrets.toml").write_text(told)
-        with serving(environment, tmp_path / "app.log", port=port) as address:
-            yield Served(address, environment)
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with doorstep(tmp_path_factory.mktemp("served"), PEOPLE) as opened:
+        yield Served(opened.address, opened.environment)
 
 
 @pytest.fixture
@@ -85,13 +53,9 @@ def stranger(served: Served, browser: Browser) -> Iterator[Callable[[], Page]]:
 
 
 @pytest.fixture
-def sign_in(stranger: Callable[[], Page]) -> SignIn:
+def sign_in(served: Served, stranger: Callable[[], Page]) -> SignIn:
     def signed_in(name: str) -> Page:
-        page = stranger()
-        page.get_by_role("button", name="Sign in").first.click()
-        page.get_by_role("button", name=name.lower()).click()
-        expect(page.get_by_role("button", name=name)).to_be_visible()
-        return page
+        return served.sign_in(stranger(), name)
 
     return signed_in
 
@@ -145,3 +109,20 @@ def test_people_sign_in_and_see_what_is_theirs_or_shared(
     bob.reload()
     expect(bob.get_by_text("Nothing is done for you here: Too many runs.")).to_be_visible()
     assert served.ask("/api/health")[1]["isolation"] == "sandboxed"
+
+
+def test_no_page_of_who_has_signed_in_has_a_finding(served: Served, sign_in: SignIn) -> None:
+    carol = sign_in("Carol")
+    served.command("people", "role", "Carol", "operator")
+    carol.goto(f"{served.address}/class")
+    carol.get_by_label("Name of a new class").fill("Compilers")
+    carol.get_by_role("button", name="Make the class").click()
+    carol.wait_for_url("**/class?group=*")
+    pages = (carol.url, *(f"{served.address}/{name}" for name in ("class", "account", "operator")))
+    for scheme in ("light", "dark"):
+        carol.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        for link in pages:
+            carol.goto(link)
+            expect(carol.get_by_role("heading", level=1)).to_be_visible()
+            expect(carol.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
+            assert lasting(carol) == [], f"{link}, {scheme}"

@@ -5,6 +5,7 @@ import math
 import random
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -262,7 +263,7 @@ def test_so_many_subgraphs_wait_and_no_more(
     many: Playground, backend: FakeBackend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     allowed = ALLOWANCES[PersonRole.MEMBER]
-    monkeypatch.setitem(ALLOWANCES, PersonRole.MEMBER, type(allowed)(allowed.device_s, 4, allowed.gpu))
+    monkeypatch.setitem(ALLOWANCES, PersonRole.MEMBER, replace(allowed, jobs=4))
     go_on = held_up(backend)
     alice, bob = many.program("alice"), many.program("bob")
     assert alice.ask("POST", "/api/runs", {"task": "relu", "bundle": bundle()}).status == 202

@@ -1,53 +1,27 @@
 """Many people sign in at once with a real OpenID provider, and each of them is only ever themselves."""
 
 import asyncio
-import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
 
 import httpx
 import pytest
-from oidc_provider_mock import User, run_server_in_thread
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
-from tests.example_playground import write_data
+from tests import signing_in
 from tests.page_client import PageClient, together
-from tests.serving import free_port, serving
+from tests.signing_in import Doorstep
 
-SECRETS = """[auth]
-redirect_uri = "{address}/oauth2callback"
-cookie_secret = "a secret of this test, and of no server"
-client_id = "playground"
-client_secret = "known to the provider"
-server_metadata_url = "http://localhost:{provider}/.well-known/openid-configuration"
-"""
 SIGNED_IN = "_streamlit_user"
 AT_ONCE, TRIED = 8, 10
 
 
-@dataclass(frozen=True)
-class Doorstep:
-    """An app that serves strangers, and the provider with which they sign in."""
-
-    address: str
-    provider: str
-
-
 @pytest.fixture(scope="module")
 def doorstep(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Doorstep]:
-    folder = tmp_path_factory.mktemp("served")
-    home, port = folder / "home", free_port()
-    home.mkdir()
-    people = [User(sub=f"person-{number}", claims={"name": f"Person {number}."}) for number in range(501)]
-    environment = {**os.environ, "PASSNET_HOME": str(home), "PASSNET_DATA": str(write_data(Path(folder) / "data"))}
-    with run_server_in_thread(user_claims=people) as provider:
-        told = SECRETS.format(address=f"http://127.0.0.1:{port}", provider=provider.server_port)
-        (home / "secrets.toml").write_text(told)
-        with serving(environment, folder / "app.log", port=port) as address:
-            yield Doorstep(address, f"http://localhost:{provider.server_port}")
+    people = {f"person-{number}": f"Person {number}." for number in range(501)}
+    with signing_in.doorstep(tmp_path_factory.mktemp("served"), people) as opened:
+        yield opened
 
 
 async def callback_of(browser: PageClient, sub: str) -> str:

@@ -387,6 +387,31 @@ def test_nobody_sees_the_drafts_of_others(tmp_path: Path) -> None:
     store.close()
 
 
+def test_bytes_are_counted_of_drafts_runs_and_bundles_once_and_in_older_stores(tmp_path: Path) -> None:
+    store = started(tmp_path, job())
+    store.save_draft("me", "relu", "mine", BUNDLE, None)
+    store.close()
+    import duckdb
+
+    with duckdb.connect(str(tmp_path / FILE)) as connection:
+        connection.execute("DELETE FROM migrations WHERE name = '0012_bytes.sql'")
+        connection.execute("ALTER TABLE drafts DROP COLUMN bytes")
+        connection.execute("ALTER TABLE bundles DROP COLUMN bytes")
+    store = open_store(tmp_path)
+    size = len(json.dumps(to_json(BUNDLE), separators=(",", ":")).encode())
+    assert store.kept_bytes("me", ()) == pytest.approx(size, rel=0.1)
+    one = store.kept_bytes("me", ())
+    assert store.kept_bytes("me", (BUNDLE.digest, BUNDLE.digest, "none")) == 2 * one, "a draft and a bundle"
+    store.start_run(run_of(job(), run_id="run-2"), (name_of(job()),), "1:2", "me")
+    assert store.kept_bytes("me", (BUNDLE.digest,)) == 2 * one, "a bundle counts once"
+    store.save_draft("me", "relu", "other", BUNDLE, None)
+    assert open_store(tmp_path).kept_bytes("me", ()) == 3 * one
+    assert store.kept_bytes("you", ()) == 0
+    store.add_bundle(OTHER)
+    assert store.kept_bytes("you", (OTHER.digest,)) > 0
+    store.close()
+
+
 def test_drafts_of_an_older_store_go_to_the_first_who_asks(tmp_path: Path) -> None:
     store = open_store(tmp_path)
     store.save_draft("", "relu", "mine", BUNDLE, None)

@@ -98,7 +98,10 @@ def test_a_name_can_be_put_on_and_it_can_be_taken_back_with_a_reason(run: Run, f
     register = Register(tmp_path / "home")
     deeds = [each.deed for each in register.log(9)]
     register.close()
-    assert deeds[::-1] == ["submitted to the leaderboard", "named a submission", "took back a submission"]
+    assert deeds[::-1] == [
+        "started a run", "started a run", "submitted to the leaderboard", "named a submission",
+        "took back a submission",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

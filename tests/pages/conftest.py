@@ -6,10 +6,19 @@ from pathlib import Path
 import pytest
 
 import tests.pages.visiting as visiting
+from pages.ui import resources
 from passnet_core.execution.backends.fake import FakeBackend
 from passnet_core.service import Service
 from tests.example_playground import answer, write_data
 from tests.pages.visiting import Visit
+
+
+@pytest.fixture(autouse=True)
+def settings() -> Iterator[None]:
+    """A server reads its environment once; here each test has another one."""
+    resources.settings.cache_clear()
+    yield
+    resources.settings.cache_clear()
 
 
 @pytest.fixture

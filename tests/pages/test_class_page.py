@@ -256,6 +256,7 @@ def test_the_page_is_there_only_where_others_are_served(school: School, monkeypa
     school.sign_in("ada")
     assert "You are in no class" in read(visit())
     monkeypatch.setenv("PASSNET_SERVE", "no")
+    resources.settings.cache_clear()
     app = visit()
     assert "You are in no class" not in read(app)
     assert [each.value for each in app.title] == [frame.APP], "the first page is shown in its place"

@@ -1,7 +1,7 @@
 """The pages where they serve strangers: what is another's is not there, and roles bound what can be done."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +11,7 @@ from passnet_core.access.hosting import Host, Identity
 from passnet_core.access.personal import PersonalService
 from passnet_core.errors import UnknownItem
 from passnet_core.execution.backends.fake import FakeBackend
-from passnet_core.people.person import PersonRole
+from passnet_core.people.person import ALLOWANCES, PersonRole
 from passnet_core.people.quotas import NotAllowed, Quotas
 from passnet_core.people.register import Register
 from passnet_core.records import Bundle, EvalSpec, PassFile, Stage
@@ -25,6 +25,7 @@ from passnet_core.whole_models.captured import ModelFile
 from tests.contract.model_server import Said, saying, serving
 from tests.example_playground import PASS, REFERENCE, TASK_ID, answer, write_data
 from tests.pages import visiting
+from tests.pages.editing import Editor
 from tests.pages.visiting import button, read, texts
 
 LISTED = "https://models.example/v1"
@@ -230,6 +231,40 @@ def test_an_account_says_what_is_allowed_and_makes_tokens(
     assert token not in texts(app), "it is shown once"
     button(app, "Revoke").click().run()
     assert public.register.holder(token) is None
+
+
+def test_who_has_stored_too_much_is_told_and_stores_no_more(public: Public, monkeypatch: pytest.MonkeyPatch) -> None:
+    least = replace(ALLOWANCES[PersonRole.VISITOR], kept_bytes=4_000)
+    monkeypatch.setitem(ALLOWANCES, PersonRole.VISITOR, least)
+    alice, bob = public.visitor(ALICE), public.visitor(BOB)
+    large, larger = (Bundle((PassFile("own.py", f"{PASS}\n# {'x' * length}\n"),)) for length in (4_000, 4_001))
+    place = alice.save_draft(TASK_ID, "mine", large, None)
+    task, spec = alice.corpus.task(TASK_ID), EvalSpec(stage=Stage.VERIFY, device=alice.device)
+    for store in (
+        lambda: alice.save_draft(TASK_ID, "mine", larger, place),
+        lambda: alice.add_bundle(larger),
+        lambda: alice.submit(task, larger, spec),
+        lambda: alice.judge_lesson(alice.shared.course.lessons[0], larger),
+    ):
+        with pytest.raises(NotAllowed, match="that a visitor may store"):
+            store()
+    assert alice.draft(TASK_ID, "mine") == alice.draft(TASK_ID, "mine", place)
+    assert alice.check_within(task, large, spec, task.subgraphs[0].id, 60), "a check stores nothing"
+    app = visiting.opened("workbench", {"task": TASK_ID, "bundle": "mine"}, ALICE)
+    button(app, "Run").click().run()
+    assert "that a visitor may store" in read(app)
+    Editor(app).hold(PASS).run()
+    assert [each.value for each in app.error if "may store" in each.value] == [app.error[0].value], "said once"
+    assert button(app, "Run"), "the page is drawn all the same"
+    assert Editor(app).given["revision"] == 0, "the text stays in the editor"
+
+    bob.add_bundle(large)
+    with pytest.raises(NotAllowed, match="that a visitor may store"):
+        bob.add_bundle(larger)
+    member = public.host.access("", public.person("Mia"))
+    judged(member, large)
+    assert public.service.kept_bytes(member.owner) > 4_000, "the passes of a run are stored"
+    member.add_bundle(larger)
 
 
 def test_who_has_used_an_hour_is_told_and_can_go_on_writing(public: Public) -> None:

@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from passnet_core.cli import extras
+from passnet_core.cli.console import INFRASTRUCTURE
 from passnet_core.cli.extras import EXTRA_OF, extras_named
+from passnet_core.cli.main import main
 from passnet_core.errors import InfrastructureError
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -41,3 +44,16 @@ def test_a_missing_package_is_an_extra_to_install() -> None:
         raise ModuleNotFoundError("No module named 'duckdb'", name="duckdb")
     with pytest.raises(ModuleNotFoundError), extras_named():
         raise ModuleNotFoundError("No module named 'passnet_core.gone'", name="passnet_core.gone")
+
+
+@pytest.mark.parametrize(("flags", "missing", "extra"), [((), "streamlit", "app"), (("--serve",), "mcp", "server")])
+def test_the_app_names_what_it_needs(
+    flags: tuple[str, ...],
+    missing: str,
+    extra: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(extras.importlib.util, "find_spec", lambda name: None if name == missing else object())
+    assert main(["app", *flags]) == INFRASTRUCTURE
+    assert f"{missing}. Run: pip install 'passnet-playground[{extra}]'" in capsys.readouterr().err

@@ -1,3 +1,6 @@
-INSERT INTO bundles (digest, author, content)
-SELECT unnest($digests::VARCHAR[]), unnest($authors::VARCHAR[]), unnest($contents::VARCHAR[])
+INSERT INTO bundles (digest, author, content, bytes)
+SELECT digest, author, content, strlen(content) FROM (
+    SELECT unnest($digests::VARCHAR[]) AS digest, unnest($authors::VARCHAR[]) AS author,
+           unnest($contents::VARCHAR[]) AS content
+)
 ON CONFLICT DO NOTHING

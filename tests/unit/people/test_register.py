@@ -129,6 +129,26 @@ def test_each_role_may_use_so_much(register: Register) -> None:
     assert quotas.refusal(boss.id) == quotas.refusal("") == quotas.refusal("somebody else") == ""
 
 
+def test_each_role_may_store_so_many_bytes(register: Register) -> None:
+    quotas, visitor = Quotas(register), register.visitor("v" * 32)
+    quotas.keep(visitor, 32 * 2**20 - 1)
+    with pytest.raises(NotAllowed, match=r"the 32 MB of drafts and passes that a visitor may store.*Sign in"):
+        quotas.keep(visitor, 32 * 2**20)
+    member = register.signed_in("m" * 32, "Mia")
+    quotas.keep(member, 32 * 2**20)
+    with pytest.raises(NotAllowed, match=r"512 MB.*that a member may store.*Ask who runs this server"):
+        quotas.keep(member, 512 * 2**20)
+    quotas.keep(register.set_role(member, PersonRole.OPERATOR), 2**60)
+
+
+def test_what_a_person_shares_is_listed(register: Register) -> None:
+    register.share("one", "alice", True)
+    register.share("two", "alice", True)
+    register.share("three", "bob", True)
+    register.share("two", "alice", False)
+    assert register.shared_by("alice") == ("one",)
+
+
 def test_a_ban_has_a_reason_and_is_lifted(register: Register) -> None:
     quotas, alice = Quotas(register), register.add("alice", PersonRole.OPERATOR)
     banned = register.ban(alice, "It  mined coins.")

@@ -283,9 +283,12 @@ class Service:
             self._judging.add(run.id)
         return run.id
 
-    def progress(self, run_id: str) -> Progress:
-        """How far a run has come, live or stored. Raises UnknownItem."""
+    def progress(self, run_id: str, *, within_s: float = 0.0) -> Progress:
+        """How far a run has come, live or stored. within_s: wait so long for a run of this process that has not
+        finished. Raises UnknownItem."""
         if (here := self._runs.find(run_id)) is not None:
+            if within_s:
+                here.wait(within_s)
             return self._runs.progress(here)
         run = self.run(run_id)
         outcomes = self._store.outcomes(run_id)

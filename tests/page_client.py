@@ -1,10 +1,11 @@
 """A browser's side of Streamlit's protocol, without drawing: many of them fit on a small machine.
 
-It opens pages, reads what they say, presses buttons, and reruns fragments when the page asks for it, as the script of a
-browser does."""
+It opens pages, reads what they say, types passes, presses buttons, and reruns fragments when the page asks for it, as
+the script of a browser does."""
 
 import asyncio
 import contextlib
+import json
 import time
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass, field
@@ -12,6 +13,7 @@ from typing import Any
 
 import httpx
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.BidiComponent_pb2 import BidiComponent
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.asyncio.client import ClientConnection, connect
@@ -23,12 +25,13 @@ WHOLE = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_WITH_COMPILE_ERRO
 
 @dataclass
 class Shown:
-    """What a page shows since it was last drawn as a whole. texts: Markdown. buttons: their ids by label. errors: of
-    the page's script."""
+    """What a page shows since it was last drawn as a whole. texts: Markdown. buttons: their ids by label.
+    components: the page's own, by name. errors: of the page's script."""
 
     texts: list[str] = field(default_factory=list)
     links: list[str] = field(default_factory=list)
     buttons: dict[str, str] = field(default_factory=dict)
+    components: dict[str, BidiComponent] = field(default_factory=dict)
     errors: list[str] = field(default_factory=list)
 
     def take(self, fragment: "Shown") -> None:
@@ -36,6 +39,7 @@ class Shown:
         self.texts += fragment.texts
         self.links += fragment.links
         self.buttons |= fragment.buttons
+        self.components |= fragment.components
         self.errors += fragment.errors
 
     @property
@@ -61,6 +65,11 @@ class PageClient:
         """The page that is open, by its name, and by the server's name once that is known."""
         self._coming, self._to_repeat = Shown(), dict[str, float]()
         """What is being drawn, and the fragments in it that are to be rerun, with their intervals in seconds."""
+        self._unended: tuple[Shown, dict[str, float]] | None = None
+        """The same of a page that was drawn as a whole, though nothing says so: where the run of a fragment follows at
+        once, Streamlit drops the message."""
+        self._is_whole = False
+        """Whether the whole page is being drawn."""
 
     async def __aenter__(self) -> "PageClient":
         return self
@@ -90,11 +99,22 @@ class PageClient:
         return time.monotonic() - began
 
     async def press(self, label: str, *, drawn: bool = True) -> float:
-        """Press a button, and wait until the page is drawn. Returns the seconds that took."""
+        """Press a button, and wait until it is drawn. Returns the seconds that took."""
         began = time.monotonic()
         await self._rerun(WidgetState(id=self.shown.buttons[label], trigger_value=True))
         if drawn:
             await self._drawn()
+        return time.monotonic() - began
+
+    async def type(self, code: str) -> float:
+        """Have this code in the editor's first file, and wait until it is drawn. Returns the seconds that took."""
+        began = time.monotonic()
+        editor = self.shown.components["editor"]
+        shows = json.loads(editor.json)
+        files = {each["name"]: each["code"] for each in shows["files"]} | {shows["files"][0]["name"]: code}
+        held = {"slot": shows["slot"], "revision": shows["revision"], "files": files}
+        await self._rerun(WidgetState(id=editor.id, json_value=json.dumps({"held": held})))
+        await self._drawn()
         return time.monotonic() - began
 
     async def until(self, there: Callable[[Shown], bool], seconds: float = PATIENCE_S) -> float:
@@ -154,8 +174,10 @@ class PageClient:
     async def _take(self, told: ForwardMsg) -> None:
         kind = told.WhichOneof("type")
         if kind == "new_session":
-            self._coming, self._to_repeat = Shown(), {}
+            self._unended = (self._coming, self._to_repeat) if self._is_whole else None
+            self._coming, self._to_repeat, self._is_whole = Shown(), {}, False
         elif kind == "navigation":
+            self._is_whole = True
             self._script = told.navigation.page_script_hash
         elif kind == "delta":
             self._show(told)
@@ -172,14 +194,21 @@ class PageClient:
 
     def _finish(self, how: int) -> None:
         """Show what was drawn: the whole page, or a fragment of it. What ended early is drawn again."""
+        self._is_whole = False
         if how in WHOLE:
-            self._stop_timers()
-            self.shown = self._coming
-            for fragment, interval in self._to_repeat.items():
-                self._timers[fragment] = asyncio.create_task(self._repeat(fragment, interval))
-            self._whole.set()
+            self._show_whole(self._coming, self._to_repeat)
         elif how == ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY:
+            if self._unended is not None:
+                self._show_whole(*self._unended)
             self.shown.take(self._coming)
+        self._unended = None
+
+    def _show_whole(self, page: Shown, to_repeat: dict[str, float]) -> None:
+        self._stop_timers()
+        self.shown = page
+        for fragment, interval in to_repeat.items():
+            self._timers[fragment] = asyncio.create_task(self._repeat(fragment, interval))
+        self._whole.set()
 
     def _show(self, told: ForwardMsg) -> None:
         shown, element = self._coming, told.delta.new_element
@@ -190,6 +219,8 @@ class PageClient:
             shown.texts.append(element.heading.body)
         elif kind == "button":
             shown.buttons[element.button.label] = element.button.id
+        elif kind == "bidi_component":
+            shown.components[element.bidi_component.component_name.rpartition(".")[2]] = element.bidi_component
         elif kind == "page_link":
             shown.links.append(element.page_link.label)
         elif kind == "exception":

@@ -3,6 +3,7 @@
 Drafts and runs belong to the visitor. Anybody who knew a visitor's cookie could read them, so the store only has its
 digest."""
 
+import functools
 import re
 import secrets
 
@@ -36,11 +37,20 @@ def visitor() -> str:
 
 def identity() -> Identity | None:
     """Return who has signed in, as the provider of the sign-in says; None for nobody."""
+    if not signs_in():
+        return None
     if not getattr(st.user, "is_logged_in", False):
         return None
     told = {name: str(st.user.get(name) or "") for name in ("iss", "sub", "name", "preferred_username", "email")}
     name = told["name"] or told["preferred_username"] or told["email"].partition("@")[0]
     return Identity(told["iss"], told["sub"], name) if told["sub"] else None
+
+
+@functools.cache
+def signs_in() -> bool:
+    """Return whether anybody can sign in, as the secrets say, which are read once: Streamlit looks for a missing file
+    of secrets again each time that it is asked who is there."""
+    return bool(st.secrets.load_if_toml_exists()) and "auth" in st.secrets
 
 
 def welcome() -> None:

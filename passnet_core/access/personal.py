@@ -281,9 +281,9 @@ class PersonalService:
         self._see(run_id)
         return self._service.run(run_id)
 
-    def progress(self, run_id: str) -> Progress:
+    def progress(self, run_id: str, *, within_s: float = 0.0) -> Progress:
         self._see(run_id)
-        return self._service.progress(run_id)
+        return self._service.progress(run_id, within_s=within_s)
 
     def outcomes(self, run_id: str) -> tuple[Outcome, ...]:
         self._see(run_id)

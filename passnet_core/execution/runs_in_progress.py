@@ -204,10 +204,10 @@ class RunInProgress:
                 outcome = self._outcomes[position]
             yield position, outcome
 
-    def wait(self) -> None:
+    def wait(self, seconds: float | None = None) -> None:
+        """Wait until it has finished. seconds: or for so long."""
         with self._changed:
-            while not self.finished:
-                self._changed.wait()
+            self._changed.wait_for(lambda: self.finished, seconds)
 
     def progress(self, ahead: Ahead | None) -> Progress:
         with self._changed:

@@ -2,9 +2,9 @@
 
 python -m tests.benchmarks.crowd [--browsers 50] [--minutes 5] [--cores 2]
 
-Once a minute each browser opens passes of its own, checks and runs them, and looks at another page; in Streamlit's
-protocol, but without drawing. Server, judge and browsers share the cores. Visitors' limits for an hour hold: 30 minutes
-of judging for all of them."""
+Once a minute each browser types passes that nobody else has, checks them and runs them; every two minutes it opens the
+Workbench anew, and another page. It speaks Streamlit's protocol, but draws nothing. Server, judge and browsers share
+the cores. Visitors' limits for an hour hold: 30 minutes of judging for all of them."""
 
 import argparse
 import asyncio
@@ -15,12 +15,10 @@ import statistics
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from passnet_core.bundles.packing import packed
-from passnet_core.records import Bundle, PassFile
 from tests.example_playground import PASS, TASK_ID, write_data
 from tests.page_client import PageClient, Shown
 from tests.serving import free_port, serving
@@ -28,6 +26,8 @@ from tests.serving import free_port, serving
 MINUTE_S = 60.0
 OTHERS = ("learn", "explore", "runs", "scores", "help")
 DONE = "Permanent page of this run"
+MOST_PAUSE_S = 10.0
+"""Between typing, Check and Run."""
 
 
 @dataclass
@@ -39,42 +39,39 @@ class Record:
     problems: list[str] = field(default_factory=list)
 
 
-def passes_of(browser: int, minute: int) -> Bundle:
-    """Passes that nobody else has, so that they must be judged."""
-    return Bundle(
-        (PassFile("fused.py", f"{PASS}\n# of browser {browser} in minute {minute}\nOWN = {browser, minute}\n"),)
-    )
+def code_of(browser: int, minute: int) -> str:
+    """A pass that nobody else has, so that it must be judged."""
+    return f"{PASS}\nOWN = {browser, minute}\n"
 
 
 async def visit(browser: int, address: str, minutes: int, record: Record) -> None:
     rng = random.Random(browser)
     others = itertools.cycle(rng.sample(OTHERS, len(OTHERS)))
+    began = time.monotonic() + rng.uniform(0, MINUTE_S)
     async with PageClient(address) as client:
-        until = time.monotonic() + minutes * MINUTE_S
-        for minute in itertools.count():
-            began = time.monotonic()
-            if began >= until:
-                return
-            await asyncio.sleep(rng.uniform(0, MINUTE_S / 2))
+        for minute in range(minutes):
+            await asyncio.sleep(max(0.0, began + minute * MINUTE_S - time.monotonic()))
             try:
-                await _work(client, passes_of(browser, minute), others, record)
+                if minute % 2 == 0:
+                    record.pages["workbench"].append(await client.open("workbench", f"task={TASK_ID}"))
+                await _work(client, code_of(browser, minute), record, rng)
+                if minute % 2:
+                    page = next(others)
+                    record.pages[page].append(await client.open(page))
             except (OSError, TimeoutError, KeyError) as error:
                 record.problems.append(f"browser {browser}, minute {minute}: {type(error).__name__}: {error}"[:600])
             record.problems += [f"browser {browser}: {each}" for each in client.shown.errors]
-            await asyncio.sleep(max(0.0, MINUTE_S - (time.monotonic() - began)))
 
 
-async def _work(client: PageClient, passes: Bundle, others: Iterator[str], record: Record) -> None:
-    """Open passes, check them, run them, and look at another page."""
-    query = f"task={TASK_ID}&code={packed(passes)}"
-    record.pages["workbench"].append(await client.open("workbench", query))
+async def _work(client: PageClient, code: str, record: Record, rng: random.Random) -> None:
+    """Type passes, check them and run them, with a pause after each."""
+    record.pages["typing"].append(await client.type(code))
     for button in ("Check", "Run"):
+        await asyncio.sleep(rng.uniform(0, MOST_PAUSE_S))
         began = time.monotonic()
         record.pages[button].append(await client.press(button))
         await client.until(_is_judged)
         record.verdicts[button].append(time.monotonic() - began)
-    page = next(others)
-    record.pages[page].append(await client.open(page))
 
 
 def _is_judged(shown: Shown) -> bool:
@@ -96,8 +93,10 @@ async def crowd(address: str, browsers: int, minutes: int) -> Record:
     record = Record()
     async with PageClient(address) as first:
         # the judge is warm and the recorded results are loaded before anybody counts
-        await first.open("explore")
-        await _work(first, passes_of(-1, 0), itertools.cycle(OTHERS), Record())
+        for page in OTHERS:
+            await first.open(page)
+        await first.open("workbench", f"task={TASK_ID}")
+        await _work(first, code_of(-1, 0), Record(), random.Random(0))
     await asyncio.gather(*(visit(number, address, minutes, record) for number in range(browsers)))
     return record
 

@@ -6,8 +6,9 @@ Streamlit resolve every link as a script in that folder, and report that the pag
 
 import streamlit as st
 
-from pages.ui import frame, heads, served
+from pages.ui import frame, heads, served, sessions
 
+sessions.keep_last_messages()
 PAGES = [(name, title) for name, title, _ in frame.PAGES if name != "start"]
 BASE = st.get_option("server.baseUrlPath")
 app = st.App("pages/ui/main.py", routes=[*heads.routes(PAGES, BASE), *served.routes(BASE)], lifespan=served.lifespan)

@@ -167,8 +167,12 @@ def strip(*, with_link: bool) -> None:
             st.badge(plain(info.label), icon=":material/developer_board:", color="green")
         if info is not None and not resources.serves_others():  # who serves others has a sandbox
             st.badge(ISOLATION[info.isolation], icon=":material/shield:", color="gray")
-        if resources.shared().under_way():
-            runs_under_way()
+        if waiting := resources.shared().under_way():
+            if resources.serves_others():
+                # many pages that all look again and again would take the time that judging needs
+                runs_badge(waiting)
+            else:
+                runs_under_way()
         if resources.serves_others():
             accounts.corner()
         if with_link:
@@ -186,6 +190,10 @@ def await_device() -> None:
 @st.fragment(run_every=UNDER_WAY_S)
 def runs_under_way() -> None:
     """Show how many runs are under way, until none is."""
-    waiting = resources.shared().under_way()
-    if waiting:
-        st.badge(f"{count(waiting, 'run')} under way", icon=":material/queue:", color="blue")
+    if waiting := resources.shared().under_way():
+        runs_badge(waiting)
+
+
+def runs_badge(waiting: int) -> None:
+    """Show how many runs are under way."""
+    st.badge(f"{count(waiting, 'run')} under way", icon=":material/queue:", color="blue")

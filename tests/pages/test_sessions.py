@@ -1,0 +1,56 @@
+"""What a session of Streamlit does when it is asked for a fragment while the last script's messages are on their way."""
+
+import asyncio
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from streamlit.runtime.app_session import AppSession, AppSessionState
+
+from pages.ui import sessions
+
+
+class Ended:
+    """A script whose thread has ended: it takes no request any more."""
+
+    def request_rerun(self, asked: object) -> bool:
+        return False
+
+
+def waiting(**more: Any) -> Any:
+    """A session as Streamlit leaves it between the end of a script's thread and the handling of its last message."""
+    state = AppSessionState.APP_IS_RUNNING
+    return SimpleNamespace(_scriptrunner=Ended(), _state=state, _event_loop=asyncio.get_running_loop(), **more)
+
+
+def test_the_next_script_starts_once_the_last_one_has_delivered_everything(monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[object] = []
+
+    def start(session: Any, asked: object) -> None:
+        assert session._scriptrunner is None, "Streamlit drops what other scripts have sent"
+        started.append(asked)
+
+    monkeypatch.setattr(sessions, "_create", start)
+
+    async def serve() -> None:
+        session = waiting()
+        sessions._create_in_turn(session, cast(Any, "a fragment"))
+        await asyncio.sleep(3 * sessions.RETRY_S)
+        assert started == []
+        session._scriptrunner = None
+        while not started:
+            await asyncio.sleep(sessions.RETRY_S)
+
+        closed = waiting()
+        sessions._create_in_turn(closed, cast(Any, "another"))
+        closed._scriptrunner, closed._state = None, AppSessionState.SHUTDOWN_REQUESTED
+        await asyncio.sleep(3 * sessions.RETRY_S)
+
+    asyncio.run(asyncio.wait_for(serve(), 60))
+    assert started == ["a fragment"]
+
+
+def test_streamlit_still_starts_scripts_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(AppSession, "_create_scriptrunner", sessions._create)
+    sessions.keep_last_messages()
+    assert AppSession._create_scriptrunner is cast(Any, sessions._create_in_turn)

@@ -131,7 +131,7 @@ def latest(task: Task, subgraph: Subgraph, draft: EditorDraft) -> BenchView:
     checked = None
     if draft.bundle.files and not (is_current and judged):
         with contextlib.suppress(QuotaExceeded):  # the pane says so, where it waits for the check
-            checked = _checked(task, draft.bundle, subgraph.id, LIVE_S)
+            checked = _checked(task, draft.bundle, subgraph.id, LIVE_S if live.is_calm() else 0.0)
     return BenchView(task, subgraph, draft, progress, judged, is_current, checked)
 
 
@@ -140,7 +140,7 @@ def _progress(run_id: str | None) -> Progress | None:
         return None
     try:
         found = resources.service().progress(run_id)
-        if not found.finished and found.total == 1 and resources.shared().load() <= live.CALM:
+        if not found.finished and found.total == 1 and live.is_calm():
             return resources.service().progress(run_id, within_s=AWAITED_S.get(found.run.spec.stage, 0.0))
         return found
     except UnknownItem as error:

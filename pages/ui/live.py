@@ -24,6 +24,11 @@ def await_run(run_id: str) -> Progress | None:
     return None
 
 
+def is_calm() -> bool:
+    """Return whether little waits to be judged, so that waiting for an answer is worth while."""
+    return resources.shared().load() <= CALM
+
+
 def poll_s(usual: float = POLL_S) -> float:
     """Return how often a page looks for what it waits for, in seconds: less often if much is waiting."""
     return min(max(usual, SLOWEST_POLL_S), usual * max(1.0, resources.shared().load() / CALM))

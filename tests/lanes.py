@@ -45,6 +45,7 @@ MARKED: dict[str, tuple[str, ...]] = {
         "contract/test_sandbox.py",
         "contract/test_sign_ins.py",
         "contract/test_store.py::test_a_full_disk_is_reported_and_loses_no_outcome",
+        "contract/test_zygote.py",
     ),
     TORCH: (
         "contract/checks",

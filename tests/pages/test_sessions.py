@@ -1,4 +1,4 @@
-"""What a session of Streamlit does when it is asked for a fragment while the last script's messages are on their way."""
+"""What a session of Streamlit does when it is asked for a fragment while the last messages are on their way."""
 
 import asyncio
 from types import SimpleNamespace

@@ -86,6 +86,7 @@ MARKED: dict[str, tuple[str, ...]] = {
         "contract/test_tracing.py",
         "contract/test_verify.py",
         "contract/test_watching_launches.py",
+        "contract/test_zygote.py",
         "contract/test_whole_models.py",
         "gpu/test_passes_in_a_model.py",
         "gpu/test_reference_bench.py",

@@ -8,7 +8,6 @@ from functools import cached_property
 
 from passnet_core.graphs.fingerprint import operation_key, structure
 from passnet_core.graphs.source import parse
-from passnet_core.outside import syntax_tree
 from passnet_core.records import Bundle, Stage, Task, Verdict, digest_of
 from passnet_core.records.trajectories import Opening, Trajectory
 from passnet_core.solvers.llm.tools import written_by, written_in
@@ -118,7 +117,7 @@ def gist(bundle: Bundle) -> str:
 
 def _bare(code: str) -> str:
     try:
-        tree = syntax_tree(code)
+        tree = ast.parse(code)
     except (SyntaxError, ValueError, RecursionError):
         return " ".join(code.split())
     for node in ast.walk(tree):

@@ -113,6 +113,8 @@ def test_code_is_parsed_by_many_threads_at_once() -> None:
 
 def test_nothing_that_serves_many_parses_code_by_itself() -> None:
     project = Path(outside.__file__).parents[1]
+    # training parses in one thread, and so does a worker of the judge
     files = [*project.glob("passnet_core/**/*.py"), *project.glob("pages/**/*.py")]
     parsing = {each.relative_to(project).as_posix() for each in files if "ast.parse(" in each.read_text("utf-8")}
-    assert {each for each in parsing if "/judge/worker/" not in each} == {"passnet_core/outside.py"}
+    apart = ("passnet_core/judge/worker/", "passnet_core/training/")
+    assert {each for each in parsing if not each.startswith(apart)} == {"passnet_core/outside.py"}

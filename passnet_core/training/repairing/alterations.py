@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
 
-from passnet_core.outside import syntax_tree
 from passnet_core.records import Bundle
 
 Files = Mapping[str, str]
@@ -85,7 +84,7 @@ class PassSource:
 
     def __init__(self, code: str) -> None:
         self.code = code
-        self.tree = syntax_tree(code)
+        self.tree = ast.parse(code)
         self._starts = [0]
         for line in code.splitlines(keepends=True):
             self._starts.append(self._starts[-1] + len(line))

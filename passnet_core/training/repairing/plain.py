@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from passnet_core.bundles import carried
-from passnet_core.outside import syntax_tree
 from passnet_core.records import Bundle, PassFile
 from passnet_core.solvers.rules.formatting import wrapped
 
@@ -67,7 +66,7 @@ def plain(bundle: Bundle, style: Style) -> Bundle | None:
 
 def _plain(code: str) -> tuple[str, dict[str, str]] | None:
     """The pass without plans, and what it needs of the helper modules, by name."""
-    tree = syntax_tree(code)
+    tree = ast.parse(code)
     functions = {each.name: each for each in tree.body if isinstance(each, ast.FunctionDef)}
     wrapper = next((each for each in functions.values() if _is_decorated(each, "torch.fx.wrap")), None)
     plan = functions.get("planned")
@@ -163,7 +162,7 @@ def _library() -> Mapping[str, str]:
     """The definitions of the helper modules, by name, in their order."""
     found: dict[str, str] = {}
     for file in (carried.planning(), carried.numerics()):
-        for node in syntax_tree(file.code).body:
+        for node in ast.parse(file.code).body:
             if isinstance(node, ast.FunctionDef):
                 found[node.name] = _bare(file.code, node)
             elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
@@ -185,7 +184,7 @@ def _closure(code: str) -> dict[str, str]:
 
 
 def _names(code: str) -> set[str]:
-    return {each.id for each in ast.walk(syntax_tree(code)) if isinstance(each, ast.Name)}
+    return {each.id for each in ast.walk(ast.parse(code)) if isinstance(each, ast.Name)}
 
 
 def _is_host(definition: str) -> bool:

@@ -17,6 +17,8 @@ PROJECT = TESTS.parent
 RECORD = TESTS / "recorded_areas.json"
 JUDGING = tuple(f"passnet_core/{part}" for part in ("judge", "fx", "bundles", "graphs", "records", "scoring"))
 
+PAGES = ("app.py", "pages", "assets", ".streamlit", "passnet_core/access")
+
 
 @dataclass(frozen=True)
 class Area:
@@ -69,10 +71,8 @@ AREAS: Mapping[str, Area] = {
             "contract/test_training_report.py",
         ),
     ),
-    "pages": Area(
-        ("app.py", "pages", "assets", ".streamlit", "passnet_core/access"),
-        ("browser", "pages", "contract/test_sign_ins.py", "contract/test_wheel.py"),
-    ),
+    "pages": Area(PAGES, ("pages",)),
+    "browser": Area(PAGES, ("browser", "contract/test_sign_ins.py", "contract/test_wheel.py")),
 }  # fmt: skip
 
 

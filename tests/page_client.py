@@ -99,7 +99,7 @@ class PageClient:
         return time.monotonic() - began
 
     async def press(self, label: str, *, drawn: bool = True) -> float:
-        """Press a button, and wait until it is drawn. Returns the seconds that took."""
+        """Press a button, and wait until the page is drawn. Returns the seconds that took."""
         began = time.monotonic()
         await self._rerun(WidgetState(id=self.shown.buttons[label], trigger_value=True))
         if drawn:
@@ -107,7 +107,7 @@ class PageClient:
         return time.monotonic() - began
 
     async def type(self, code: str) -> float:
-        """Have this code in the editor's first file, and wait until it is drawn. Returns the seconds that took."""
+        """Have this code in the editor's first file. Returns the seconds until the page is drawn."""
         began = time.monotonic()
         editor = self.shown.components["editor"]
         shows = json.loads(editor.json)

@@ -25,8 +25,8 @@ from passnet_core.service import lesson_spec
 LIVE_S = 0.25
 """How long a page waits for a check before it is drawn without."""
 AWAITED_S = {Stage.CHECK: LIVE_S, Stage.VERIFY: 0.8}
-"""How long a page waits for a run, where not much is ahead of it: about as long as the run of a small subgraph takes. A
-page that is drawn before has to be drawn again."""
+"""How long a page waits for a run whose turn has come: about as long as the run of a small subgraph takes. A page that
+is drawn before has to be drawn again."""
 POLL_S = 0.4
 
 
@@ -140,7 +140,7 @@ def _progress(run_id: str | None) -> Progress | None:
         return None
     try:
         found = resources.service().progress(run_id)
-        if not found.finished and found.total == 1 and live.is_calm():
+        if not found.finished and found.total == 1 and not found.queue_position:
             return resources.service().progress(run_id, within_s=AWAITED_S.get(found.run.spec.stage, 0.0))
         return found
     except UnknownItem as error:

@@ -8,7 +8,7 @@ import streamlit as st
 from pages.ui import frame, links, measured, resources
 from pages.ui.components import clock_note, clocks_apart
 from pages.ui.filters import INDUCTOR_SLOWER
-from pages.ui.plots import leave_for, picked_fields
+from pages.ui.plots import described, leave_for, picked_fields
 from pages.ui.text import count, plain, recorded, span
 from passnet_core.charts.shares import PART, share_chart
 from passnet_core.leaderboard.inductor_effects import (
@@ -76,8 +76,8 @@ def inductor_section() -> None:
     found = shares(here, clock, grouping, summaries)
     if found:
         groups = [(each.group, {part.value: number for part, number in each.counts.items()}) for each in found]
-        st.altair_chart(
-            share_chart(groups, grouping.value),
+        st.vega_lite_chart(
+            described(functools.partial(share_chart, groups, grouping.value)),
             width="stretch",
             key=SHARES,
             on_select=functools.partial(open_tasks, grouping),

@@ -1,14 +1,35 @@
-"""Reads clicks on charts, and leaves the page for what was clicked."""
+"""Draws charts once, reads clicks on them, and leaves the page for what was clicked."""
 
+import functools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import altair as alt
 import streamlit as st
 
 from pages.ui import links
 from passnet_core.charts.curves import POINT
 
 LEAVING = "page that a click asked for"
+KEPT_CHARTS = 256
+
+
+def described(draw: "functools.partial[alt.LayerChart]") -> dict[str, Any]:
+    """Return what a chart is, in Vega-Lite's words, for st.vega_lite_chart. draw: draws it of its arguments.
+
+    Altair takes a tenth of a second to make a chart and to check it, so the same one is made once for all visitors."""
+    return _described(f"{draw.func.__module__}.{draw.func.__qualname__}", draw.args, draw)
+
+
+@st.cache_data(show_spinner=False, max_entries=KEPT_CHARTS)
+def _described(
+    function: str, arguments: Sequence[object], _draw: "functools.partial[alt.LayerChart]"
+) -> dict[str, Any]:
+    # Streamlit takes no notice of what begins with an underscore; the function's name and its arguments tell all
+    chart: dict[str, Any] = _draw().to_dict()
+    # the theme's size; the page gives one
+    chart["config"].pop("view", None)
+    return chart
 
 
 def picked_point(selection: Mapping[str, Any], levels: Sequence[int]) -> tuple[str, int] | None:

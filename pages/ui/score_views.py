@@ -11,7 +11,7 @@ import streamlit as st
 
 from pages.ui import frame, links
 from pages.ui.leaderboard import leaderboard_view
-from pages.ui.plots import leave_for, picked_fields
+from pages.ui.plots import described, leave_for, picked_fields
 from pages.ui.tables import choose_row
 from pages.ui.text import count, plain
 from passnet_core.charts.bars import BAR, Bar, bar_chart
@@ -180,7 +180,7 @@ def behind(look: Look) -> None:
         f"What each subgraph counts as in the ES({look.t}) of {plain(contestant.name)}, worst first. On the right: "
         f"what ES({look.t}) would be if that subgraph were within t and no slower than eager."
     )
-    st.altair_chart(draw(), width="stretch", key=BARS, on_select=choose_bar, selection_mode=BAR)
+    st.vega_lite_chart(described(draw), width="stretch", key=BARS, on_select=choose_bar, selection_mode=BAR)
     if rest := others_said(lines[WORST:]):
         st.caption(f"These are the worst {WORST} of {len(lines)}. {rest}")
     fixed = f"ES({look.t}) if within t"
@@ -237,8 +237,8 @@ def speedups(look: Look) -> None:
         for each in spreads
     ]
     draw = functools.partial(violin_chart, lanes, look.t, look.drawn)
-    st.altair_chart(
-        draw(),
+    st.vega_lite_chart(
+        described(draw),
         width="stretch",
         key=VIOLINS,
         on_select=functools.partial(open_run, spreads),
@@ -408,7 +408,7 @@ def two_solvers(look: Look) -> None:
     colours = look.drawn[first].colour, look.drawn[second].colour
     draw = functools.partial(scatter_chart, dots, first, second, list(words.values()), colours)
     chart, summary = st.columns([3, 2], gap="medium")
-    chart.altair_chart(draw(), width="stretch", key=SCATTER, on_select=open_subgraph, selection_mode=DOT)
+    chart.vega_lite_chart(described(draw), width="stretch", key=SCATTER, on_select=open_subgraph, selection_mode=DOT)
     wins, losses = (sum(counts[each] for each in kinds) for kinds in (WINS, LOSSES))
     with summary:
         st.markdown(

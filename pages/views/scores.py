@@ -11,7 +11,7 @@ import streamlit as st
 from pages.ui import frame, links, live, measured, resources
 from pages.ui.components import PROFILES, clock_note, clocks_apart
 from pages.ui.inductor import inductor_section
-from pages.ui.plots import leave_if_asked, picked_point
+from pages.ui.plots import described, leave_if_asked, picked_point
 from pages.ui.score_views import BEHIND, Look, downloads, views
 from pages.ui.submissions import submissions_section
 from pages.ui.text import count, plain, recorded, span
@@ -220,7 +220,7 @@ def scores(boards: Sequence[Board]) -> None:
     st.caption(plain(conditions))
     if apart := clocks_apart(of_other_clocks(board, boards)):
         st.caption(apart)
-    drawn = st.container()
+    above = st.container()
     levels = LEVELS[interpretation]
     if "t" not in st.session_state and st.query_params.get("t", "") not in {str(level) for level in levels}:
         # not the widget's default: a click on a point also sets this state
@@ -234,8 +234,8 @@ def scores(boards: Sequence[Board]) -> None:
     ]
     look = Look(board, boards, t, interpretation, lines, conditions)
     draw = functools.partial(curve_chart, points, t, look.drawn)
-    drawn.altair_chart(
-        draw(),
+    above.vega_lite_chart(
+        described(draw),
         width="stretch",
         key=CURVES,
         on_select=functools.partial(choose_point, tuple(levels)),

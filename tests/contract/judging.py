@@ -1,6 +1,8 @@
 """Shared by the tests of the judge: a small subgraph, passes for it, and jobs."""
 
 import threading
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from passnet_core.execution.backends.base import Backend, JobEvent
@@ -127,3 +129,11 @@ class Listener:
 def judged(backend: Backend, asked: Job) -> Outcome:
     """Judge a job without listening to its events or cancelling it."""
     return backend.run(asked, lambda event: None, threading.Event())
+
+
+def soon(happened: Callable[[], bool]) -> None:
+    """Wait until it has happened."""
+    deadline = time.monotonic() + 60
+    while not happened():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)

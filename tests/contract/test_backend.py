@@ -1,6 +1,8 @@
 """The local backend with the real judge: each job gets exactly one outcome, whatever the candidate does."""
 
+import contextlib
 import os
+import shutil
 import signal
 import sys
 import threading
@@ -14,7 +16,9 @@ import pytest
 from passnet_core.execution.backends.base import MatchSources, outcome_without_judge
 from passnet_core.execution.backends.fake import FakeBackend
 from passnet_core.execution.backends.local import LocalBackend
+from passnet_core.execution.backends.referee_process import NICENESS
 from passnet_core.execution.scheduler import Scheduler
+from passnet_core.judge.supervisor import sandbox
 from passnet_core.records import Device, EvalSpec, Isolation, Job, PassFile, Stage, Verdict, from_json, to_json
 from tests.contract.judging import (
     ADD_RELU,
@@ -46,6 +50,22 @@ def test_kernels_are_compiled_while_values_are_compared(backend: LocalBackend) -
     assert "compiling the kernels for a GPU" not in told, "they were known when it asked"
     broken = backend.run(job(new.replace("BLOCK=256)", "BLOCK=256, num_warps=3)")), Listener(), threading.Event())
     assert broken.verdict is Verdict.COMPILE_FAILED, broken.reason
+
+
+def test_all_processes_of_a_judge_stand_back_together_behind_the_one_that_serves(backend: LocalBackend) -> None:
+    judged(backend, job(RIGHT))
+    below = sandbox.descendants(os.getpid())
+    referees = [each for each in below if b"referee" in Path(f"/proc/{each}/cmdline").read_bytes().split(b"\0")]
+    assert referees
+    for referee in referees:
+        for each in (referee, *sandbox.descendants(referee)):
+            with contextlib.suppress(ProcessLookupError):  # one that has just ended
+                assert os.getsid(each) == referee, "sessions have equal shares of the processors"
+                if shutil.which("nvidia-smi") is None:
+                    assert os.getpriority(os.PRIO_PROCESS, each) >= NICENESS
+        autogroup = Path(f"/proc/{referee}/autogroup")
+        if shutil.which("nvidia-smi") is None and os.access(autogroup, os.W_OK):
+            assert autogroup.read_text().split()[-1] == str(NICENESS)
 
 
 def test_check_reports_the_match_and_shows_the_rewritten_graph(backend: LocalBackend) -> None:

@@ -4,8 +4,7 @@ import fcntl
 import os
 import signal
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from passnet_core.judge.supervisor.device_lock import DeviceLock, lock_file
 from passnet_core.judge.supervisor.fork_server import ForkServer, WorkerPlace
 from passnet_core.judge.supervisor.worker_pool import WorkerPool
 from passnet_core.records import Device, Isolation
+from tests.contract.judging import soon
 
 STAND_IN = """#!{python}
 import sys, time
@@ -50,14 +50,6 @@ control, device, scratch, who = sys.argv[-4:]
 forking.main(int(control), Device(device), Path(scratch), Worker, who)
 """
 """A fork server without torch, whose work goes on once the test makes the files it waits for."""
-
-
-def soon(happened: Callable[[], bool]) -> None:
-    """Wait until it has happened."""
-    deadline = time.monotonic() + 60
-    while not happened():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def known(fork_server: ForkServer) -> ForkServer:

@@ -5,8 +5,7 @@ import contextlib
 import json
 import os
 import signal
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from passnet_core.judge.supervisor.fork_server import WorkerPlace
 from passnet_core.judge.supervisor.worker_pool import WorkerPool
 from passnet_core.judge.supervisor.worker_process import WorkerProcess
 from passnet_core.records import Bundle, Device, Isolation, PassFile
-from tests.contract.judging import RIGHT, bundle, hostile_at_import
+from tests.contract.judging import RIGHT, bundle, hostile_at_import, soon
 
 LOOK = """
 import json, os
@@ -40,13 +39,6 @@ print("SEEN" + json.dumps({
     "user": [os.getuid(), os.getgid()],
 }), flush=True)
 """
-
-
-def soon(happened: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not happened():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def said(pid: int, name: str) -> bytes:

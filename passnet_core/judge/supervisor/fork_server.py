@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import os
 import select
 import shutil
 import socket
@@ -75,19 +74,14 @@ class ForkServer:
         scratch = sandbox.PRIVATE_TEMP if self.folder is None else str(self.folder)
         words = ("fork-server", str(remote.fileno()), self.device.value, scratch, who)
         argv = [sys.executable, "-m", "passnet_core.judge", *words]
-        try:
-            return subprocess.Popen(
-                sandbox.command(argv, isolation=self.place.isolation, device=self.device),
-                stdin=subprocess.DEVNULL,
-                stdout=self.log.writer,
-                stderr=self.log.writer,
-                env=sandbox.environment(self.device, scratch, os.environ),
-                cwd=scratch if self.folder else "/",
-                pass_fds=(remote.fileno(),),
-                start_new_session=True,
-            )
-        except OSError as error:
-            raise InfrastructureError(f"The judge's process cannot be started: {error}") from error
+        return sandbox.started(
+            argv,
+            isolation=self.place.isolation,
+            device=self.device,
+            scratch=scratch,
+            channel=remote,
+            log=self.log.writer,
+        )
 
     @property
     def process(self) -> "subprocess.Popen[bytes] | ZygoteChild":

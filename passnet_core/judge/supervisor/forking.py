@@ -260,7 +260,7 @@ class _ForkServerLoop:
         self.control.close()
         os.close(self.woken)
         os.close(self.waker)
-        os.setsid()
+        os.setpgid(0, 0)
         sandbox.die_with_parent()
         sandbox.open_memory(opened=True)
         sandbox.confine_this_process(self.device)

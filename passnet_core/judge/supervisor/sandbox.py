@@ -8,6 +8,7 @@ import re
 import resource
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -143,7 +144,9 @@ def command(
     scratch_size = str(limits.scratch_bytes)
     unshared = ("ipc", "uts", "net", "cgroup-try") if around else ("all",)
     line = [program, *(f"--unshare-{each}" for each in unshared), "--unshare-user", "--die-with-parent"]
-    line += ["--new-session"]
+    if _has_terminal():
+        # nobody inside may write there as if its user typed
+        line += ["--new-session"]
     line += ["--uid", "1000", "--gid", "1000", "--hostname", "judge", "--cap-drop", "ALL"]
     for folder in SYSTEM_FOLDERS:
         path = Path(folder)
@@ -169,6 +172,45 @@ def command(
     # otherwise the empty folders around the mounts would be writable without a limit
     line += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", PRIVATE_TEMP]
     return [*line, "--", *argv]
+
+
+def started(
+    argv: Sequence[str],
+    *,
+    isolation: Isolation,
+    device: Device,
+    scratch: str,
+    channel: socket.socket,
+    log: int,
+    around: bool = False,
+) -> "subprocess.Popen[bytes]":
+    """Start one of the judge's programs in this isolation. scratch: its folder for temporary files, as it sees it.
+    channel: the end that it speaks on. log: takes what it prints. around: as in command. Raises InfrastructureError.
+
+    It stays in the caller's session: where Linux gives each session an equal share of the processors (autogroup), the
+    judge would otherwise have as many shares as processes, whatever their niceness."""
+    try:
+        return subprocess.Popen(
+            command(argv, isolation=isolation, device=device, around=around),
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            env=environment(device, scratch, os.environ),
+            cwd="/" if isolation is Isolation.SANDBOXED else scratch,
+            pass_fds=(channel.fileno(),),
+            process_group=0,
+        )
+    except OSError as error:
+        raise InfrastructureError(f"The judge's process cannot be started: {error}") from error
+
+
+def _has_terminal() -> bool:
+    """Whether this process belongs to a terminal."""
+    try:
+        os.close(os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC))
+    except OSError:
+        return False
+    return True
 
 
 def _kernel_settings() -> list[str]:

@@ -9,7 +9,6 @@ import os
 import select
 import signal
 import socket
-import subprocess
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -32,18 +31,15 @@ class Zygote:
         self.log = LogTail()
         argv = [sys.executable, "-m", "passnet_core.judge", "zygote", str(remote.fileno())]
         try:
-            self.process = subprocess.Popen(
-                sandbox.command(argv, isolation=Isolation.SANDBOXED, device=Device.CPU, around=True),
-                stdin=subprocess.DEVNULL,
-                stdout=self.log.writer,
-                stderr=self.log.writer,
-                env=sandbox.environment(Device.CPU, sandbox.PRIVATE_TEMP, os.environ),
-                cwd="/",
-                pass_fds=(remote.fileno(),),
-                start_new_session=True,
+            self.process = sandbox.started(
+                argv,
+                isolation=Isolation.SANDBOXED,
+                device=Device.CPU,
+                scratch=sandbox.PRIVATE_TEMP,
+                channel=remote,
+                log=self.log.writer,
+                around=True,
             )
-        except OSError as error:
-            raise InfrastructureError(f"The judge's process cannot be started: {error}") from error
         finally:
             remote.close()
             self.log.close_writer()

@@ -53,18 +53,17 @@ class _Room:
         """Start it. Raises OSError, ValueError."""
         told, telling = os.pipe()
         program, *rest = line
-        try:
-            self.process = subprocess.Popen(
-                [program, "--info-fd", str(telling), *rest],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                pass_fds=(telling,),
-            )
-            os.close(telling)
-            with open(told, closefd=False, encoding="utf-8") as facts:
-                self.first = os.pidfd_open(json.load(facts)["child-pid"])
-        finally:
-            os.close(told)
+        with open(told, encoding="utf-8") as facts:
+            try:
+                self.process = subprocess.Popen(
+                    [program, "--info-fd", str(telling), *rest],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    pass_fds=(telling,),
+                )
+            finally:
+                os.close(telling)
+            self.first = os.pidfd_open(json.load(facts)["child-pid"])
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         # whoever answers runs where all has been mounted
@@ -178,7 +177,7 @@ def _entered(room: _Room, become: Callable[[], None]) -> tuple[int, socket.socke
                 theirs.sendall(str(inside).encode())
                 os._exit(0)
             confinement.drop_capabilities()
-            os.setsid()
+            os.setpgid(0, 0)
             os.chdir(sandbox.PRIVATE_TEMP)
             theirs.recv(1)
             gc.freeze()

@@ -1,8 +1,10 @@
 """Read and write a bundle as a folder: Python files, and a JSON list that orders its passes. Nothing is imported."""
 
+import errno
 import json
 from pathlib import Path
 
+from passnet_core import outside
 from passnet_core.errors import BadInput, InfrastructureError
 from passnet_core.records import Bundle, PassFile
 
@@ -114,13 +116,15 @@ def _text(path: Path, folder: Path) -> str:
     if not path.resolve().is_relative_to(root):
         raise BadInput(f"'{path}' is a link that leaves the bundle folder. Put a copy of the file there.")
     try:
-        if path.stat().st_size > LARGEST_FILE_BYTES:
-            raise BadInput(f"'{path}' is larger than {LARGEST_FILE_BYTES:,} bytes, the limit for one file of a bundle.")
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            return file.read()
+        # the ends of lines stay as they are: they are part of the digest
+        return outside.file_bytes(path, LARGEST_FILE_BYTES).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise BadInput(
             f"'{path}' is not UTF-8 text: {error.reason} at byte {error.start}. Save it as UTF-8."
         ) from error
     except OSError as error:
+        if error.errno == errno.EFBIG:
+            raise BadInput(
+                f"'{path}' is larger than {LARGEST_FILE_BYTES:,} bytes, the limit for one file of a bundle."
+            ) from error
         raise BadInput(f"'{path}' cannot be read: {error.strerror}.") from error

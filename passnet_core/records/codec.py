@@ -19,6 +19,8 @@ T = TypeVar("T")
 
 PLAIN = frozenset({str, int, bool, type(None)})
 """Types whose values need no conversion. Most values of a record have one of them."""
+KINDS = {int: "a whole number", bool: "true or false", list: "a list", dict: "an object"}
+"""What the parts of JSON are called."""
 
 
 def to_json(value: Any) -> Any:
@@ -95,7 +97,7 @@ def _record_reader(kind: Any) -> Reader:
 
     def read(data: Any) -> Any:
         if not isinstance(data, Mapping):
-            raise _Unfit(f"must be an object, not {type(data).__name__}.")
+            raise _Unfit(f"must be an object, not {_in_words(data)}.")
         if not data.keys() <= readers.keys():
             raise _Unfit(f"has an unknown field {min(set(data) - set(readers))!r}.")
         for name in needed:
@@ -120,7 +122,7 @@ def _list_reader(kind: Any) -> Reader:
 
     def read(data: Any) -> Any:
         if not isinstance(data, list):
-            raise _Unfit(f"must be a list, not {type(data).__name__}.")
+            raise _Unfit(f"must be a list, not {_in_words(data)}.")
         return tuple(data) if {*map(type, data)} <= as_they_are else _items((read_item,) * len(data), data)
 
     return read
@@ -131,7 +133,7 @@ def _tuple_reader(kinds: Sequence[Any]) -> Reader:
 
     def read(data: Any) -> Any:
         if not isinstance(data, list):
-            raise _Unfit(f"must be a list, not {type(data).__name__}.")
+            raise _Unfit(f"must be a list, not {_in_words(data)}.")
         if len(readers) != len(data):
             raise _Unfit(f"must have {len(readers)} items, not {len(data)}.")
         return _items(readers, data)
@@ -164,15 +166,15 @@ def _read_number(data: Any) -> float:
     if type(data) is float:
         return data
     if isinstance(data, bool) or not isinstance(data, int | float | str):
-        raise _Unfit(f"must be a number, not {data!r}.")
+        raise _Unfit(f"must be a number, not {_in_words(data)}.")
     if isinstance(data, str) and data not in ("nan", "inf", "-inf"):
-        raise _Unfit(f"must be a number, not {data!r}.")
+        raise _Unfit(f"must be a number, not {_in_words(data)}.")
     return float(data)
 
 
 def _read_text(data: Any) -> str:
     if not isinstance(data, str):
-        raise _Unfit(f"must be str, not {data!r}.")
+        raise _Unfit(f"must be text, not {_in_words(data)}.")
     return valid(data)
 
 
@@ -180,9 +182,14 @@ def _plain_reader(kind: type) -> Reader:
     def read(data: Any) -> Any:
         if type(data) is kind or (isinstance(data, kind) and not (kind is int and isinstance(data, bool))):
             return data
-        raise _Unfit(f"must be {kind.__name__}, not {data!r}.")
+        raise _Unfit(f"must be {KINDS[kind]}, not {_in_words(data)}.")
 
     return read
+
+
+def _in_words(data: Any) -> str:
+    """What JSON data is, as whoever wrote it would say: what has parts by its kind, all else as it is there."""
+    return KINDS[type(data)] if isinstance(data, list | dict) else json.dumps(data, ensure_ascii=False)
 
 
 @cache

@@ -192,14 +192,15 @@ def test_a_rejection_carries_its_finding() -> None:
     [
         ({}, "lacks the field 'name'"),
         ({"name": "x", "shape": [1], "dtype": "float32", "extra": 1}, "unknown field 'extra'"),
-        ({"name": "x", "shape": 3, "dtype": "float32"}, "shape must be a list"),
-        ({"name": "x", "shape": [1.5], "dtype": "float32"}, "must be int"),
-        ({"name": "x", "shape": [True], "dtype": "float32"}, "must be int"),
-        ({"name": "x", "shape": [1, "2"], "dtype": "float32"}, "TensorSpec.shape[1] must be int, not '2'"),
-        ({"name": "x", "shape": [1], "dtype": 7}, "must be str"),
+        ({"name": "x", "shape": 3, "dtype": "float32"}, "shape must be a list, not 3."),
+        ({"name": "x", "shape": None, "dtype": "float32"}, "shape must be a list, not null."),
+        ({"name": "x", "shape": [1.5], "dtype": "float32"}, "must be a whole number, not 1.5."),
+        ({"name": "x", "shape": [True], "dtype": "float32"}, "must be a whole number, not true."),
+        ({"name": "x", "shape": [1, "2"], "dtype": "float32"}, 'TensorSpec.shape[1] must be a whole number, not "2"'),
+        ({"name": "x", "shape": [1], "dtype": 7}, "must be text, not 7."),
         ({"name": "x", "shape": [1], "dtype": "float32", "mean": "much"}, "must be a number"),
         ({"name": "x", "shape": [1], "dtype": "float32", "mean": 10**400}, "too large"),
-        ([], "must be an object"),
+        ([], "must be an object, not a list."),
     ],
 )
 def test_json_that_does_not_fit_is_refused_with_the_field(data: object, said: str) -> None:

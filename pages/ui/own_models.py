@@ -12,7 +12,6 @@ from pages.ui.text import count, plain, seconds
 from pages.ui.words import VERDICTS
 from passnet_core import outside
 from passnet_core.errors import BadInput
-from passnet_core.outside import syntax_tree
 from passnet_core.records import BEYOND
 from passnet_core.scoring.intervals import Interval
 from passnet_core.whole_models.captured import ModelFile
@@ -104,7 +103,7 @@ def _start() -> None:
 def _last_function(code: str, name: str) -> str:
     """Return the name of the file's last function that needs no argument. Raises BadInput."""
     try:
-        functions = [each for each in syntax_tree(code).body if isinstance(each, ast.FunctionDef)]
+        functions = [each for each in outside.syntax_tree(code).body if isinstance(each, ast.FunctionDef)]
     except (SyntaxError, ValueError) as error:
         line = f", line {error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
         raise BadInput(f"{name}{line}: this is not Python: {error}.") from error

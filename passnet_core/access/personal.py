@@ -200,8 +200,12 @@ class PersonalService:
     ) -> str:
         """Like Service.submit. Raises NotAllowed and QuotaExceeded too."""
         jobs = len(task.subgraphs if subgraph_ids is None else subgraph_ids)
-        self._visit.admit(jobs, self._service.load_of(self.owner), on_gpu=spec.device is Device.CUDA)
-        self._visit.keep(self._service.kept_bytes)
+        self._visit.admit(
+            jobs,
+            self._service.load_of(self.owner),
+            on_gpu=spec.device is Device.CUDA,
+            kept_bytes=self._service.kept_bytes,
+        )
         run_id = self._service.submit(
             task, bundle, spec, subgraph_ids=subgraph_ids, label=label, fresh=fresh, owner=self.owner
         )
@@ -382,14 +386,12 @@ class PersonalService:
 
     def judge_lesson(self, lesson: Lesson, bundle: Bundle, *, fresh: bool = False) -> str:
         """Like Service.judge_lesson. Raises NotAllowed and QuotaExceeded too."""
-        self._visit.admit()
-        self._visit.keep(self._service.kept_bytes)
+        self._visit.admit(kept_bytes=self._service.kept_bytes)
         return self._service.judge_lesson(lesson, bundle, fresh=fresh, owner=self.owner)
 
     def time_lesson(self, lesson: Lesson, bundle: Bundle) -> str:
         """Like Service.time_lesson. Raises NotAllowed and QuotaExceeded too."""
-        self._visit.admit(on_gpu=True)
-        self._visit.keep(self._service.kept_bytes)
+        self._visit.admit(on_gpu=True, kept_bytes=self._service.kept_bytes)
         return self._service.time_lesson(lesson, bundle, owner=self.owner)
 
     def judge_certificate(self, certificate_id: str) -> Mapping[str, str]:
@@ -409,8 +411,7 @@ class PersonalService:
 
     def import_course(self, text: str) -> int:
         """Like Service.import_course. Raises NotAllowed and QuotaExceeded too."""
-        self._visit.admit()
-        self._visit.keep(self._service.kept_bytes)
+        self._visit.admit(kept_bytes=self._service.kept_bytes)
         return self._service.import_course(self.owner, text)
 
     # --- notes and drafts ---

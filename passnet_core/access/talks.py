@@ -53,8 +53,7 @@ class PersonalTalks:
 
     def start(self, model: Model, task: Task, order: ConversationOrder) -> str:
         """Like Conversations.start. Raises NotAllowed and QuotaExceeded too."""
-        self._visit.admit()
-        self._visit.keep(self._service.kept_bytes)
+        self._visit.admit(kept_bytes=self._service.kept_bytes)
         if order.after is not None:
             self._see(order.after[0])
         talk = self._talks.start(model, task, order, visitor=self._owner)

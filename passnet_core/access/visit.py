@@ -7,6 +7,8 @@ from passnet_core.people.person import Person
 from passnet_core.people.quotas import Quotas
 from passnet_core.people.register import Register
 
+KeptBytes = Callable[[str, tuple[str, ...]], int]
+
 
 @dataclass(frozen=True)
 class Visit:
@@ -15,12 +17,16 @@ class Visit:
     register: Register | None = None
     person: Person | None = None
 
-    def admit(self, jobs: int = 1, waiting: int = 0, *, on_gpu: bool = False) -> None:
-        """Raises NotAllowed or QuotaExceeded like Quotas.admit."""
+    def admit(
+        self, jobs: int = 1, waiting: int = 0, *, on_gpu: bool = False, kept_bytes: KeptBytes | None = None
+    ) -> None:
+        """Raises NotAllowed or QuotaExceeded like Quotas.admit. kept_bytes: as in keep, for what is stored besides."""
         if self.register is not None and self.person is not None:
             Quotas(self.register).admit(self.person, jobs, waiting, on_gpu=on_gpu)
+        if kept_bytes is not None:
+            self.keep(kept_bytes)
 
-    def keep(self, kept_bytes: Callable[[str, tuple[str, ...]], int]) -> None:
+    def keep(self, kept_bytes: KeptBytes) -> None:
         """Raises NotAllowed like Quotas.keep. kept_bytes: Service.kept_bytes."""
         if self.register is not None and self.person is not None:
             shared = self.register.shared_by(self.person.id)

@@ -36,6 +36,8 @@ class Record:
 
     pages: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     verdicts: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    waits: dict[int, float] = field(default_factory=lambda: defaultdict(float))
+    """How long each browser has waited for its verdicts together."""
     problems: list[str] = field(default_factory=list)
 
 
@@ -54,7 +56,7 @@ async def visit(browser: int, address: str, minutes: int, record: Record) -> Non
             try:
                 if minute % 2 == 0:
                     record.pages["workbench"].append(await client.open("workbench", f"task={TASK_ID}"))
-                await _work(client, code_of(browser, minute), record, rng)
+                record.waits[browser] += await _work(client, code_of(browser, minute), record, rng)
                 if minute % 2:
                     page = next(others)
                     record.pages[page].append(await client.open(page))
@@ -63,8 +65,9 @@ async def visit(browser: int, address: str, minutes: int, record: Record) -> Non
             record.problems += [f"browser {browser}: {each}" for each in client.shown.errors]
 
 
-async def _work(client: PageClient, code: str, record: Record, rng: random.Random) -> None:
-    """Type passes, check them and run them, with a pause after each."""
+async def _work(client: PageClient, code: str, record: Record, rng: random.Random) -> float:
+    """Type passes, check them and run them, with a pause after each. Returns the seconds until the verdicts came."""
+    waited = 0.0
     record.pages["typing"].append(await client.type(code))
     for button in ("Check", "Run"):
         await asyncio.sleep(rng.uniform(0, MOST_PAUSE_S))
@@ -72,6 +75,8 @@ async def _work(client: PageClient, code: str, record: Record, rng: random.Rando
         record.pages[button].append(await client.press(button))
         await client.until(_is_judged)
         record.verdicts[button].append(time.monotonic() - began)
+        waited += record.verdicts[button][-1]
+    return waited
 
 
 def _is_judged(shown: Shown) -> bool:
@@ -80,7 +85,8 @@ def _is_judged(shown: Shown) -> bool:
 
 def table(title: str, found: dict[str, list[float]]) -> None:
     print(f"\n{title:<12} {'number':>7} {'mean':>7} {'p50':>7} {'p95':>7} {'longest':>8} {'longest / mean':>15}")
-    for name, seconds in [*found.items(), ("all", [each for some in found.values() for each in some])]:
+    together = {"all": [each for some in found.values() for each in some]} if len(found) > 1 else {}
+    for name, seconds in (found | together).items():
         mean, ordered = statistics.fmean(seconds), sorted(seconds)
         p95 = ordered[min(len(ordered) - 1, int(0.95 * len(ordered)))]
         print(
@@ -118,6 +124,7 @@ def main(given: Sequence[str] | None = None) -> None:
     print(f"{args.browsers} browsers, {args.minutes} minutes, {args.cores} cores")
     table("page, s", record.pages)
     table("verdict, s", record.verdicts)
+    table("waited, s", {"browser": list(record.waits.values())})
     print(f"\n{len(record.problems)} problems", *sorted(set(record.problems))[:10], sep="\n")
 
 

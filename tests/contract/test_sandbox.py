@@ -114,6 +114,36 @@ def test_a_sandbox_has_no_capabilities_and_another_user_id() -> None:
     assert "CapEff:\t0000000000000000" in status
 
 
+def test_a_sandbox_has_no_terminal_though_whoever_starts_it_has_one() -> None:
+    asks = (
+        "import json, os\ntry:\n    os.open('/dev/tty', os.O_RDWR)\n    print(True)\nexcept OSError:\n    print(False)"
+    )
+    starts = f"""
+import fcntl, os, subprocess, sys, termios
+from passnet_core.judge.supervisor import sandbox
+from passnet_core.records import Device, Isolation
+fcntl.ioctl(0, termios.TIOCSCTTY)
+os.close(os.open("/dev/tty", os.O_RDWR))
+command = [sys.executable, "-c", {asks!r}]
+subprocess.run(sandbox.command(command, isolation=Isolation.SANDBOXED, device=Device.CPU), check=True)
+"""
+    user, terminal = os.openpty()
+    try:
+        ran = subprocess.run(
+            [sys.executable, "-c", starts],
+            stdin=terminal,
+            capture_output=True,
+            text=True,
+            start_new_session=True,
+            timeout=120,
+            check=False,
+        )
+    finally:
+        os.close(user)
+        os.close(terminal)
+    assert (ran.stdout, ran.returncode) == ("False\n", 0), ran.stderr
+
+
 def test_torch_and_triton_load_in_a_sandbox() -> None:
     code = "import torch, triton\nprint(json.dumps(torch.ones(3).sum().item()))"
     assert told(code) == 3.0

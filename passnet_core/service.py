@@ -180,9 +180,11 @@ class Service:
         self.corpus = self.course.corpus
         self._store = store
         self._scheduler = Scheduler(backend, meter=meter)
-        self._runs = RunsInProgress(self._scheduler, store.append, self._known)
-        self._inspections = Inspections(self._scheduler)
         self._live = LiveChecks(self._scheduler)
+        self._runs = RunsInProgress(
+            self._scheduler, store.append, lambda job: self._known(job) or self._live.known(job)
+        )
+        self._inspections = Inspections(self._scheduler)
         self._process = store_owner.this_process()
         self._counting, self._elsewhere, self._counted_until = threading.Lock(), 0, 0.0
         self._judging_lock, self._judging = threading.Lock(), set[str]()
@@ -231,9 +233,10 @@ class Service:
         """How much is judged at once, and kept warm for it."""
         return self._scheduler.capacity()
 
-    def load(self) -> int:
-        """The number of jobs and questions that wait or are under way in this process."""
-        return self._scheduler.load()
+    def load(self, *, light: bool = False) -> int:
+        """The number of jobs and questions that wait or are under way in this process. light: only those ahead of a
+        check."""
+        return self._scheduler.load(light=light)
 
     def loads(self) -> Mapping[str, int]:
         """The number of jobs and questions that wait or are under way in this process, by owner."""

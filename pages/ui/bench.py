@@ -24,7 +24,7 @@ from passnet_core.service import lesson_spec
 
 LIVE_S = 0.25
 """How long a page waits for a check before it is drawn without."""
-AWAITED_S = {Stage.CHECK: LIVE_S, Stage.VERIFY: 0.8}
+AWAITED_S = {Stage.CHECK: 0.6, Stage.VERIFY: 0.8}
 """How long a page waits for a run whose turn has come: about as long as the run of a small subgraph takes. A page that
 is drawn before has to be drawn again."""
 POLL_S = 0.4
@@ -64,8 +64,8 @@ class BenchView:
         applied = st.session_state.get(drafting.APPLIED)
         if applied and applied[0] == self.draft.bundle.digest:
             st.success(plain(applied[1]), icon=":material/edit:")
-        if self.is_running and self.run_id:
-            live.under_way(self.run_id)
+        if self.is_running and self.progress:
+            live.under_way(self.progress)
         elif self.progress and self.progress.problem:
             st.error(plain(self.progress.problem), title="The run ended early")
         self._verdict(apply)
@@ -90,8 +90,9 @@ class BenchView:
             await_check(self.task, self.draft.bundle, self.subgraph.id)
 
     def _again(self, outcome: Outcome, progress: Progress) -> None:
-        """Say that a result is older than the run, because these passes had been judged before."""
-        if not is_before(outcome.finished_at, progress.run.started_at):
+        """Say that a result is older than the run, because these passes had been judged before. A check finds the same
+        each time, and has often been made while somebody typed."""
+        if outcome.spec.stage is Stage.CHECK or not is_before(outcome.finished_at, progress.run.started_at):
             return
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption(f":material/history: Same code, judged {plain(clock(outcome.finished_at))}.")
@@ -131,7 +132,7 @@ def latest(task: Task, subgraph: Subgraph, draft: EditorDraft) -> BenchView:
     checked = None
     if draft.bundle.files and not (is_current and judged):
         with contextlib.suppress(QuotaExceeded):  # the pane says so, where it waits for the check
-            checked = _checked(task, draft.bundle, subgraph.id, LIVE_S if live.is_calm() else 0.0)
+            checked = _checked(task, draft.bundle, subgraph.id, LIVE_S if live.checks_ahead() <= live.CALM else 0.0)
     return BenchView(task, subgraph, draft, progress, judged, is_current, checked)
 
 
@@ -163,7 +164,7 @@ def spec_for(task: Task, stage: Stage | None) -> EvalSpec:
 
 def await_check(task: Task, bundle: Bundle, subgraph_id: str) -> None:
     """Rerun the page once the check is known."""
-    st.fragment(_await_check, run_every=live.poll_s(POLL_S))(task, bundle, subgraph_id)
+    st.fragment(_await_check, run_every=live.poll_s(live.checks_ahead(), POLL_S))(task, bundle, subgraph_id)
 
 
 def _await_check(task: Task, bundle: Bundle, subgraph_id: str) -> None:

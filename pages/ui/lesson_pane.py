@@ -158,7 +158,7 @@ class LessonView:
                 help="Measures these passes at the sizes of the model, beside eager and TorchInductor.",
             )
         elif not progress.finished:
-            live.under_way(progress.run.id)
+            live.under_way(progress)
         else:
             (outcome,) = progress.outcomes
             earned = outcome.verdict is Verdict.FASTER

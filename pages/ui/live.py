@@ -11,8 +11,8 @@ from passnet_core.records import Phase
 
 POLL_S, SLOWEST_POLL_S = 0.5, 4.0
 CALM = 4
-"""How many pieces of work may wait before pages look less often: on a busy server, looking would take the time that
-judging needs."""
+"""How many pieces of work may be ahead of what a page waits for before it looks less often: on a busy server, looking
+would take the time that judging needs."""
 
 
 def await_run(run_id: str) -> Progress | None:
@@ -20,23 +20,23 @@ def await_run(run_id: str) -> Progress | None:
     progress = resources.service().progress(run_id)
     if progress.finished:
         return progress
-    under_way(run_id)
+    under_way(progress)
     return None
 
 
-def is_calm() -> bool:
-    """Return whether little waits to be judged, so that waiting for an answer is worth while."""
-    return resources.shared().load() <= CALM
+def checks_ahead() -> int:
+    """Return how many checks wait or are under way."""
+    return resources.shared().load(light=True)
 
 
-def poll_s(usual: float = POLL_S) -> float:
-    """Return how often a page looks for what it waits for, in seconds: less often if much is waiting."""
-    return min(max(usual, SLOWEST_POLL_S), usual * max(1.0, resources.shared().load() / CALM))
+def poll_s(ahead: int, usual: float = POLL_S) -> float:
+    """Return how often a page looks for what it waits for, in seconds. ahead: pieces of work before that."""
+    return min(max(usual, SLOWEST_POLL_S), usual * max(1.0, ahead / CALM))
 
 
-def under_way(run_id: str) -> None:
+def under_way(progress: Progress) -> None:
     """Show a run until it finishes, then rerun the page."""
-    st.fragment(_under_way, run_every=poll_s())(run_id)
+    st.fragment(_under_way, run_every=poll_s(progress.queue_position or 0))(progress.run.id)
 
 
 def _under_way(run_id: str) -> None:

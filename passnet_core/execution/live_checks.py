@@ -6,7 +6,7 @@ from concurrent.futures import Future, wait
 from dataclasses import dataclass, field, replace
 
 from passnet_core.execution.scheduler import Scheduler
-from passnet_core.records import Job, Outcome, Verdict
+from passnet_core.records import REUSED, Job, Outcome, Verdict
 
 KEPT = 200
 """How many outcomes are remembered."""
@@ -40,7 +40,16 @@ class LiveChecks:
         outcome = check.outcome.result()
         if outcome.verdict is Verdict.CANCELLED:
             return None
-        return replace(outcome, task_id=job.subgraph.task_id, subgraph_id=job.subgraph.id)
+        return _of(outcome, job)
+
+    def known(self, job: Job) -> Outcome | None:
+        """The outcome of a check of an equal job, if one has ended with an outcome that is reused."""
+        with self._lock:
+            check = self._known.get(job.digest)
+        if check is None or not check.outcome.done() or check.outcome.exception() is not None:
+            return None
+        outcome = check.outcome.result()
+        return _of(outcome, job) if outcome.verdict in REUSED else None
 
     def close(self) -> None:
         """Give up all checks."""
@@ -70,6 +79,11 @@ class LiveChecks:
             check.outcome.set_result(self._scheduler.judge(job, lambda event: None, check.superseded, owner=owner))
         except BaseException as error:  # raised where somebody waits for it
             check.outcome.set_exception(error)
+
+
+def _of(outcome: Outcome, job: Job) -> Outcome:
+    """The outcome of an equal job, with this job's task and subgraph ids."""
+    return replace(outcome, task_id=job.subgraph.task_id, subgraph_id=job.subgraph.id)
 
 
 def _is_to_repeat(check: _Check) -> bool:

@@ -261,10 +261,11 @@ class Scheduler:
         with self._changed:
             return next((found for line in self._lines if (found := line.ahead_of(group)) is not None), None)
 
-    def load(self) -> int:
-        """The number of pieces of work that wait or are under way."""
+    def load(self, *, light: bool = False) -> int:
+        """The number of pieces of work that wait or are under way. light: only before who does light work."""
         with self._changed:
-            return sum(len(line.queue) + len(line.under_way) for line in self._lines)
+            lines = self._lines[-1:] if light else self._lines
+            return sum(len(line.queue) + len(line.under_way) for line in lines)
 
     def loads(self) -> dict[str, int]:
         """The number of pieces of work that wait or are under way, by owner."""

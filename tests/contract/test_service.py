@@ -285,6 +285,18 @@ def test_a_known_check_is_answered_from_the_store_and_listed_apart(opened: Openi
     assert len(service.runs(checks=True)) == 1
 
 
+def test_a_check_made_while_somebody_typed_is_kept_without_judging_it_again(opened: Opening) -> None:
+    service = opened(lambda job: outcome(job, Verdict.MATCHED))
+    check = EvalSpec(stage=Stage.CHECK)
+    assert service.check_within(task(), BUNDLE, check, "float32/2", WAIT_S) is not None
+    run_id = service.submit(task(), BUNDLE, check, subgraph_ids=["float32/2"])
+    (kept,) = service.wait(run_id)
+    assert (kept.verdict, kept.subgraph_id) == (Verdict.MATCHED, "float32/2")
+    assert len(jobs_of_backend(service)) == 1
+    service.wait(service.submit(task(), BUNDLE, check, subgraph_ids=["float32/2"], fresh=True))
+    assert len(jobs_of_backend(service)) == 2
+
+
 def test_wrong_arguments_raise_errors_that_name_them(opened: Opening) -> None:
     service = opened()
     with pytest.raises(UnknownItem, match="no subgraph 'float32/9'"):

@@ -40,8 +40,8 @@ T = TypeVar("T")
 
 LOOK_EVERY_S = 0.1
 LEAVE_WITHIN_S = 5.0
-NICENESS = 5
-"""How far a referee and all that it starts stand back behind other processes, on a machine without a GPU."""
+NICENESS = 2
+"""How far a judge and all that it starts stand back behind other processes, on a machine without a GPU."""
 AUTOGROUP_TRIES = 20
 
 
@@ -249,7 +249,7 @@ class Referee:
             raise InfrastructureError(f"The judge cannot be started: {error}") from error
         finally:
             far.close()
-        if shutil.which("nvidia-smi") is None:
+        if not self.program.checking and shutil.which("nvidia-smi") is None:
             # a page that is drawn comes before a verdict; beside a GPU this would disturb the clocks
             stand_back(self.process.pid)
         self.channel, self.said, self.unread = near, said, b""

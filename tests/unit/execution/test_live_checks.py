@@ -58,6 +58,20 @@ def test_equal_code_is_checked_once_and_answered_for_each_task(live: LiveChecks,
     assert len(checker.jobs) == 1
 
 
+def test_what_was_checked_is_known_unless_the_machine_may_have_decided_it(live: LiveChecks, checker: Checker) -> None:
+    assert live.known(typed("one")) is None
+    live.within(typed("one"), "me", WAIT_S)
+    assert live.known(typed("one")) is None, "it crashed, perhaps for want of memory"
+    checker.verdict = Verdict.EAGER_FAILED
+    live.within(typed("two"), "me", WAIT_S)
+    known = live.known(typed("two", task_id="another"))
+    assert known is not None
+    assert (known.verdict, known.task_id) == (Verdict.EAGER_FAILED, "another")
+    checker.opened.clear()
+    assert live.within(typed("three"), "me", 0.0) is None
+    assert live.known(typed("three")) is None, "it is under way"
+
+
 def test_what_was_typed_over_is_never_checked(live: LiveChecks, checker: Checker) -> None:
     checker.opened.clear()
     assert live.within(typed("one"), "me", 0.0) is None

@@ -8,8 +8,9 @@ import contextlib
 import json
 import time
 from collections.abc import Awaitable, Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import httpx
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -17,6 +18,8 @@ from streamlit.proto.BidiComponent_pb2 import BidiComponent
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.asyncio.client import ClientConnection, connect
+
+Told = TypeVar("Told")
 
 XSRF = "_streamlit_xsrf"
 PATIENCE_S = 300.0
@@ -245,6 +248,13 @@ class PageClient:
         if self._socket is not None:
             await self._socket.close()
         self._socket = self._reader = None
+
+
+def run_apart(doing: Coroutine[Any, Any, Told]) -> Told:
+    """Run something asynchronous to its end, in a thread of its own: Playwright keeps an event loop in that of the
+    tests."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, doing).result()
 
 
 async def together(doings: "list[Awaitable[None]]", at_once: int) -> None:

@@ -1,6 +1,5 @@
 """Many people sign in at once with a real OpenID provider, and each of them is only ever themselves."""
 
-import asyncio
 import re
 from collections.abc import Iterator
 
@@ -10,7 +9,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
 from tests import signing_in
-from tests.page_client import PageClient, together
+from tests.page_client import PageClient, run_apart, together
 from tests.signing_in import Doorstep
 
 SIGNED_IN = "_streamlit_user"
@@ -52,11 +51,11 @@ def who(browser: PageClient) -> str:
 
 
 def test_sign_ins_at_once_are_never_mixed_up(doorstep: Doorstep) -> None:
-    asyncio.run(together([_comes(doorstep, number) for number in range(20)], AT_ONCE))
+    run_apart(together([_comes(doorstep, number) for number in range(20)], AT_ONCE))
 
 
 def test_five_hundred_sign_ins_are_never_mixed_up(doorstep: Doorstep) -> None:
-    asyncio.run(together([_comes(doorstep, number) for number in range(500)], AT_ONCE))
+    run_apart(together([_comes(doorstep, number) for number in range(500)], AT_ONCE))
 
 
 async def _comes(doorstep: Doorstep, number: int) -> None:
@@ -87,7 +86,7 @@ def test_no_cookie_but_ones_own_signs_in(doorstep: Doorstep) -> None:
                 await stranger.open("account")
                 assert who(stranger) == "Visitor"
 
-    asyncio.run(tried())
+    run_apart(tried())
 
 
 def test_a_callback_answers_only_the_browser_that_asked(doorstep: Doorstep) -> None:
@@ -101,7 +100,7 @@ def test_a_callback_answers_only_the_browser_that_asked(doorstep: Doorstep) -> N
             await victim.open("account")
             assert who(victim) == "Visitor"
 
-    asyncio.run(tried())
+    run_apart(tried())
 
 
 def test_another_sites_page_cannot_connect(doorstep: Doorstep) -> None:
@@ -110,7 +109,7 @@ def test_another_sites_page_cannot_connect(doorstep: Doorstep) -> None:
         with pytest.raises(InvalidStatus, match="403"):
             await connect(socket, origin="https://evil.example")  # type: ignore[arg-type]
 
-    asyncio.run(tried())
+    run_apart(tried())
 
 
 def test_programs_are_served_beside_the_pages(doorstep: Doorstep) -> None:

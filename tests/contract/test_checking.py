@@ -1,14 +1,12 @@
 """CHECKs of many bundles by one fork server: none of them may show in the CHECK of the next."""
 
 import os
-import shutil
 import sys
 from collections.abc import Iterator
 
 import pytest
 
 from passnet_core.execution.backends.local import LocalBackend
-from passnet_core.execution.backends.referee_process import NICENESS
 from passnet_core.judge.supervisor import sandbox
 from passnet_core.records import Stage, Verdict
 from tests.contract.judging import hostile_at_import, hostile_job, judged
@@ -23,7 +21,7 @@ assert not left, left
 assert os.stat(scratch).st_mode & 0o700 == 0o700
 assert "LEFT_BEHIND" not in os.environ
 assert os.sched_getaffinity(0) == CORES
-assert os.getpriority(os.PRIO_PROCESS, 0) == NICENESS
+assert os.getpriority(os.PRIO_PROCESS, 0) == 5
 assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] >= 1 << 20
 siblings = open(f"/proc/{os.getppid()}/task/{os.getppid()}/children").read().split()
 assert siblings == [str(os.getpid())], siblings
@@ -33,9 +31,7 @@ except OSError:
     pass
 else:
     raise AssertionError("the memory of the fork server is open")
-""".replace("CORES", repr(os.sched_getaffinity(0))).replace(
-    "NICENESS", str(5 if shutil.which("nvidia-smi") else 5 + NICENESS)
-)
+""".replace("CORES", repr(os.sched_getaffinity(0)))
 """Fails if a bundle before left anything."""
 
 HARMS = {

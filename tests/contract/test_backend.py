@@ -303,7 +303,7 @@ def test_a_silent_referee_is_killed(tmp_path: Path) -> None:
     try:
         listener = Listener(awaited="load")
         # on a busy machine it takes some seconds until the bundle is loaded
-        asked = hostile_job(hostile_at_import("time.sleep(1000)"), Stage.CHECK, deadline_s=15.0)
+        asked = hostile_job(hostile_at_import("time.sleep(1000)"), Stage.CHECK, deadline_s=30.0)
         outcomes = []
         worker = threading.Thread(target=lambda: outcomes.append(backend.run(asked, listener, threading.Event())))
         worker.start()

@@ -4,6 +4,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from passnet_core.execution.backends.base import Backend, JobEvent
 from passnet_core.records import (
@@ -137,3 +138,11 @@ def soon(happened: Callable[[], bool]) -> None:
     while not happened():
         assert time.monotonic() < deadline
         time.sleep(0.01)
+
+
+def said(pid: int, name: str) -> bytes:
+    """What /proc says of a process; nothing if it has ended."""
+    try:
+        return Path(f"/proc/{pid}/{name}").read_bytes()
+    except OSError:
+        return b""

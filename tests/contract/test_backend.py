@@ -31,6 +31,7 @@ from tests.contract.judging import (
     hostile_job,
     job,
     judged,
+    said,
     subgraph,
 )
 
@@ -55,7 +56,7 @@ def test_kernels_are_compiled_while_values_are_compared(backend: LocalBackend) -
 def test_all_processes_of_a_judge_stand_back_together_behind_the_one_that_serves(backend: LocalBackend) -> None:
     judged(backend, job(RIGHT))
     below = sandbox.descendants(os.getpid())
-    referees = [each for each in below if b"referee" in Path(f"/proc/{each}/cmdline").read_bytes().split(b"\0")]
+    referees = [each for each in below if b"referee" in said(each, "cmdline").split(b"\0")]
     own = os.getpriority(os.PRIO_PROCESS, 0)
     nice = own if shutil.which("nvidia-smi") else max(own, NICENESS)
     judges = [each for each in referees if os.getpriority(os.PRIO_PROCESS, each) == nice]

@@ -17,7 +17,7 @@ from passnet_core.judge.supervisor.fork_server import WorkerPlace
 from passnet_core.judge.supervisor.worker_pool import WorkerPool
 from passnet_core.judge.supervisor.worker_process import WorkerProcess
 from passnet_core.records import Bundle, Device, Isolation, PassFile
-from tests.contract.judging import RIGHT, bundle, hostile_at_import, soon
+from tests.contract.judging import RIGHT, bundle, hostile_at_import, said, soon
 
 LOOK = """
 import json, os
@@ -39,14 +39,6 @@ print("SEEN" + json.dumps({
     "user": [os.getuid(), os.getgid()],
 }), flush=True)
 """
-
-
-def said(pid: int, name: str) -> bytes:
-    """What /proc says of a process; nothing if it has ended."""
-    try:
-        return Path(f"/proc/{pid}/{name}").read_bytes()
-    except OSError:
-        return b""
 
 
 @pytest.fixture

@@ -13,9 +13,11 @@ from passnet_core.records import ERROR_CLASS, TIMED, Clock, ErrorClass, Verdict
 
 PROJECT = Path(__file__).resolve().parents[2]
 CORE = PROJECT / "passnet_core"
-README = (PROJECT / "README.md").read_text()
+ARCHITECTURE = (PROJECT / "docs" / "architecture.md").read_text()
+INSTALLING = (PROJECT / "docs" / "installing.md").read_text()
 JUDGE = (PROJECT / "docs" / "judge.md").read_text()
 COMMAND_LINE = (PROJECT / "docs" / "command-line.md").read_text()
+HELP_ON_COMMANDS = (PROJECT / "assets" / "help" / "command-line.md").read_text()
 MAKEFILE = (PROJECT / "Makefile").read_text()
 
 PAGES = [
@@ -139,8 +141,15 @@ def test_every_promise_of_security_names_tests_that_exist() -> None:
         assert f"def {test}(" in (PROJECT / path).read_text(), f"{path} has no {test}"
 
 
-def test_the_readme_lists_every_part_of_the_package() -> None:
-    layout = section(README, "Architecture").split("passnet_core/\n", 1)[1].split("\ntools ", 1)[0]
+def test_the_readme_is_one_page_and_leads_to_every_document() -> None:
+    readme = (PROJECT / "README.md").read_text()
+    assert len(readme.encode()) <= 6_000
+    linked = set(re.findall(r"\]\(([\w./-]+\.md)", readme))
+    assert {named(page) for page in (PROJECT / "docs").glob("*.md")} <= linked
+
+
+def test_the_architecture_lists_every_part_of_the_package() -> None:
+    layout = section(ARCHITECTURE, "Parts").split("passnet_core/\n", 1)[1].split("\ntools ", 1)[0]
     listed = {name for line in layout.splitlines() for name in re.match(r"  ([\w, ]+?)  ", line)[1].split(", ")}  # type: ignore[index]
     parts = {path.stem for path in CORE.iterdir() if not path.name.startswith("_")}
     assert listed == parts
@@ -157,16 +166,16 @@ def test_every_make_target_exists_and_is_explained() -> None:
     assert set(re.search(r"^\.PHONY: (.+)$", MAKEFILE, re.MULTILINE)[1].split()) == targets  # type: ignore[index]
 
 
-def test_the_readme_lists_every_extra() -> None:
+def test_every_extra_is_listed_where_installing_is_described() -> None:
     project = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]
-    listed = [cells[0].strip("`") for cells in rows(README, "extra")]
+    listed = [cells[0].strip("`") for cells in rows(INSTALLING, "extra")]
     assert sorted(listed) == sorted(["none", *project["optional-dependencies"]])
 
 
 def test_the_exit_codes_are_those_of_the_command_line() -> None:
     codes = {console.ACCEPTED, console.NOT_ACCEPTED, console.WRONG_USE, console.INFRASTRUCTURE, console.INTERRUPTED}
     assert {int(cells[0]) for cells in rows(COMMAND_LINE, "exit code")} == codes
-    sentence = re.sub(r"\s+", " ", README).split("Exit codes: ")[1].split(". ")[0]
+    sentence = HELP_ON_COMMANDS.split("Exit codes: ")[1].split(". ")[0]
     assert {int(each) for each in re.findall(r"\d+", sentence)} == codes
 
 

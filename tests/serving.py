@@ -4,13 +4,16 @@ import contextlib
 import socket
 import subprocess
 import sys
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
+from tests.waiting import eventually, seconds
+
 PROJECT = Path(__file__).resolve().parents[1]
+STARTS = ("app.py", "pages", "passnet_core", "assets/built", ".streamlit")
 
 
 @contextlib.contextmanager
@@ -24,7 +27,7 @@ def serving(environment: dict[str, str], log: Path, *, port: int | None = None) 
         finally:
             process.terminate()
             try:
-                process.wait(timeout=60)
+                process.wait(timeout=seconds(60))
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
@@ -52,12 +55,17 @@ def _started(environment: dict[str, str], log: int, given: int | None) -> tuple[
             [sys.executable, *_command(port, strangers=given is not None)],
             cwd=PROJECT, env=environment, stdout=log, stderr=log, stdin=subprocess.DEVNULL,
         )  # fmt: skip
-        deadline = time.monotonic() + 180
-        while process.poll() is None:
-            try:
-                with urllib.request.urlopen(f"{address}/_stcore/health", timeout=10):
-                    return process, address
-            except (urllib.error.URLError, OSError):
-                assert time.monotonic() < deadline, "The app does not answer within three minutes."
-                time.sleep(0.2)
+        if eventually(partial(_answers_or_ended, process, address), "the app's answer", idle_s=60) == "answers":
+            return process, address
     raise AssertionError("The app ended five times before it answered.")
+
+
+def _answers_or_ended(process: subprocess.Popen[bytes], address: str) -> str:
+    """Whether the app "answers" or has "ended"; empty as long as neither."""
+    if process.poll() is not None:
+        return "ended"
+    try:
+        with urllib.request.urlopen(f"{address}/_stcore/health", timeout=seconds(10)):
+            return "answers"
+    except (urllib.error.URLError, OSError):
+        return ""

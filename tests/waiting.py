@@ -8,10 +8,14 @@ from typing import TypeVar
 Seen = TypeVar("Seen")
 
 
+def crowding() -> float:
+    """How many processes want each core, at least one: so many times as long as alone does everything take."""
+    return max(1.0, os.getloadavg()[0] / len(os.sched_getaffinity(0)))
+
+
 def patience() -> float:
     """How many times as long as on an idle machine something may take here: four, times what waits for each core."""
-    waiting = os.getloadavg()[0] / len(os.sched_getaffinity(0))
-    return 4 * max(1.0, waiting)
+    return 4 * crowding()
 
 
 def seconds(idle_s: float) -> float:
@@ -19,7 +23,14 @@ def seconds(idle_s: float) -> float:
     return idle_s * patience()
 
 
-def eventually(look: Callable[[], Seen], what: str = "what was waited for", *, idle_s: float = 15) -> Seen:
+def short(idle_s: float) -> float:
+    """A deadline that is meant to be missed: so long on an idle machine, and longer on a busy one, so that what comes
+    before still meets it. In seconds."""
+    # a judge has a low priority: others slow it down more than their number says
+    return idle_s * (2 * crowding() - 1)
+
+
+def eventually(look: Callable[[], Seen | None], what: str = "what was waited for", *, idle_s: float = 15) -> Seen:
     """Look until something is there (what is true), and return it.
 
     what: names it if it does not come. idle_s: how long it takes at most on an idle machine, in seconds. The deadline

@@ -30,7 +30,7 @@ KEYS = ("Tries", "Family", "Needs", "Verdict", "Rule", "Subgraph", "Passes")
 REQUIRED = ("Tries", "Family", "Needs", "Verdict", "Subgraph")
 
 DEADLINE_S = 240.0
-"""Long enough that a busy machine does not turn a verdict into a timeout."""
+"""The stated one, part of the digests of jobs. Tests judge with a deadline that grows with the load."""
 
 
 class BadHeader(Exception):
@@ -42,6 +42,7 @@ class Entry:
     """One file or folder of the corpus. verdicts: each of these is right; empty for an honest file, which must be
     accepted. rules: the static rules that may reject it; empty for any."""
 
+    path: Path
     name: str
     family: str
     tries: str
@@ -121,6 +122,7 @@ def read(path: Path) -> Entry:
     _demand(not unknown, where, f"Passes names {', '.join(unknown)}, which is not in the folder")
     _demand(path.is_file() or "Passes" in fields, where, "a folder lists its Passes")
     return Entry(
+        path=path,
         name=path.stem,
         family=family,
         tries=fields["Tries"],

@@ -1,19 +1,24 @@
 """Shared by the tests of this folder: the corpus files as test cases, and judging one of them."""
 
 import threading
+from dataclasses import replace
 
 import pytest
 
 from passnet_core.execution.backends.local import LocalBackend
 from passnet_core.records import Device, Outcome
 from tests.adversarial.corpus import Entry, entries
+from tests.waiting import seconds
 
 SEED = 7
 """The seed of the inputs: tests must give the same result each time. python -m tests.adversarial takes new seeds."""
 
 
 def judged(backend: LocalBackend, entry: Entry, device: Device, *, seed: int | None = None) -> Outcome:
-    return backend.run(entry.job(device, seed=seed), lambda event: None, threading.Event())
+    job = entry.job(device, seed=seed)
+    # on a busy machine too, no verdict may become a timeout
+    patient = replace(job, spec=replace(job.spec, deadline_s=seconds(60)))
+    return backend.run(patient, lambda event: None, threading.Event())
 
 
 def cases(*families: str) -> list[object]:

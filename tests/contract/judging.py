@@ -1,8 +1,7 @@
 """Shared by the tests of the judge: a small subgraph, passes for it, and jobs."""
 
+import functools
 import threading
-import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from passnet_core.records import (
     Subgraph,
     TensorSpec,
 )
+from tests.waiting import seconds
 
 ADD_RELU = """
 import torch
@@ -92,19 +92,27 @@ def bundle(*codes: str, helpers: tuple[PassFile, ...] = ()) -> Bundle:
     return Bundle(tuple(PassFile(f"pass_{index}.py", code) for index, code in enumerate(codes)), helpers)
 
 
+@functools.cache
+def ample_s() -> float:
+    """The deadline in seconds of a job that is about something else. It is the same in all of them, as it is part of
+    their digests."""
+    return seconds(240)
+
+
 def job(
     code: str | Bundle,
     stage: Stage = Stage.VERIFY,
     *,
-    deadline_s: float = 240.0,
+    deadline_s: float | None = None,
     device: Device = Device.CPU,
     profile: Profile = Profile.STRICT,
 ) -> Job:
     asked = code if isinstance(code, Bundle) else bundle(code)
-    return Job(subgraph(), asked, EvalSpec(stage=stage, device=device, profile=profile, deadline_s=deadline_s, seed=1))
+    spec = EvalSpec(stage=stage, device=device, profile=profile, deadline_s=deadline_s or ample_s(), seed=1)
+    return Job(subgraph(), asked, spec)
 
 
-def hostile_job(code: str, stage: Stage = Stage.VERIFY, *, deadline_s: float = 240.0) -> Job:
+def hostile_job(code: str, stage: Stage = Stage.VERIFY, *, deadline_s: float | None = None) -> Job:
     """A job under PassNet's rules, which let hostile imports through, so that only the processes can stop them."""
     return job(code, stage, deadline_s=deadline_s, profile=Profile.PASSNET)
 
@@ -130,14 +138,6 @@ class Listener:
 def judged(backend: Backend, asked: Job) -> Outcome:
     """Judge a job without listening to its events or cancelling it."""
     return backend.run(asked, lambda event: None, threading.Event())
-
-
-def soon(happened: Callable[[], bool]) -> None:
-    """Wait until it has happened."""
-    deadline = time.monotonic() + 60
-    while not happened():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def said(pid: int, name: str) -> bytes:

@@ -22,6 +22,7 @@ from tests.contract.made import outcome
 from tests.contract.made import task as three_subgraphs
 from tests.contract.programs_served import Playground, Program, playground
 from tests.contract.scripted import a_pass, by_its_text
+from tests.waiting import seconds
 
 FASTER = a_pass(Verdict.FASTER)
 WRONG = a_pass(Verdict.WRONG_VALUES)
@@ -52,7 +53,7 @@ def agent(program: Program, work: Work, **how: Any) -> None:
     async def connected() -> None:
         headers = {"Authorization": f"Bearer {program.token}"} if program.token else None
         async with (
-            httpx2.AsyncClient(headers=headers, timeout=60) as http,
+            httpx2.AsyncClient(headers=headers, timeout=seconds(60)) as http,
             Client(streamable_http_client(f"{program.url}/mcp", http_client=http), **how) as client,
         ):
             await work(client)
@@ -163,7 +164,7 @@ def test_a_call_that_is_given_up_cancels_its_run(alone: Playground, backend: Fak
 
     def slowly(job: Job) -> Outcome:
         entered.set()
-        assert go_on.wait(60)
+        assert go_on.wait(seconds(60))
         return outcome(job, Verdict.FASTER)
 
     async def work(client: Client) -> None:
@@ -171,7 +172,7 @@ def test_a_call_that_is_given_up_cancels_its_run(alone: Playground, backend: Fak
         backend.answer = slowly
         async with anyio.create_task_group() as group:
             group.start_soon(client.call_tool, "evaluate", {"task": "relu"})
-            assert await anyio.to_thread.run_sync(entered.wait, 60)
+            assert await anyio.to_thread.run_sync(entered.wait, seconds(60))
             # one call at a time works on a task
             assert "Another call still works on task 'relu'" in await refused(client, "check", task="relu")
             group.cancel_scope.cancel()
@@ -186,7 +187,7 @@ def test_a_call_that_is_given_up_cancels_its_run(alone: Playground, backend: Fak
 
 
 async def until_cancelled(alone: Playground, run_id: str) -> bool:
-    with anyio.move_on_after(60):
+    with anyio.move_on_after(seconds(60)):
         while not alone.service.progress(run_id).cancelled:
             await anyio.sleep(0.05)
         return True

@@ -6,8 +6,6 @@ import shutil
 import signal
 import sys
 import threading
-import time
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,6 +23,7 @@ from tests.contract.judging import (
     RIGHT,
     WRONG,
     Listener,
+    ample_s,
     bundle,
     hostile_at_import,
     hostile_in_call,
@@ -34,9 +33,12 @@ from tests.contract.judging import (
     said,
     subgraph,
 )
+from tests.waiting import eventually, seconds, short
 
-SHORT_S = 3.0
-"""The deadline in seconds of a job whose pass is meant to miss it."""
+
+def deadline_s(verdict: Verdict) -> float:
+    """Soon over where the pass is meant to miss it, in seconds."""
+    return short(3) if verdict is Verdict.TIMED_OUT else ample_s()
 
 
 def test_kernels_are_compiled_while_values_are_compared(backend: LocalBackend) -> None:
@@ -148,7 +150,7 @@ def test_a_helper_imported_under_two_names_is_one_module(backend: LocalBackend) 
     second = head + "from pass_dir.shared_kernel import add_relu\n"
     tail = "\n\ndef replacement_func():\n    return add_relu\n"
     asked = bundle(first + tail, second + tail, helpers=(helper,))
-    spec = EvalSpec(stage=Stage.VERIFY, replacement_cap=1, seed=1, deadline_s=240)
+    spec = EvalSpec(stage=Stage.VERIFY, replacement_cap=1, seed=1, deadline_s=ample_s())
     outcome = judged(backend, Job(job(RIGHT).subgraph, asked, spec))
     assert outcome.verdict is Verdict.VALUES_ONLY, f"{outcome.reason} {outcome.findings}"
     assert outcome.match is not None
@@ -178,8 +180,8 @@ def test_more_replacements_than_the_cap_allows_are_rejected(backend: LocalBacken
 def test_a_pass_that_fails_at_import_gets_its_verdict(
     backend: LocalBackend, statement: str, verdict: Verdict, word: str
 ) -> None:
-    deadline_s = SHORT_S if verdict is Verdict.TIMED_OUT else 240.0
-    outcome = judged(backend, hostile_job(hostile_at_import(statement), Stage.CHECK, deadline_s=deadline_s))
+    asked = hostile_job(hostile_at_import(statement), Stage.CHECK, deadline_s=deadline_s(verdict))
+    outcome = judged(backend, asked)
     assert outcome.verdict is verdict, f"{outcome.reason} {outcome.evidence}"
     assert word in outcome.reason + " ".join(each.text for each in outcome.evidence)
 
@@ -194,8 +196,7 @@ def test_a_pass_that_fails_at_import_gets_its_verdict(
     ids=["segfault", "system-exit", "sleep"],
 )
 def test_a_pass_that_fails_in_a_call_gets_its_verdict(backend: LocalBackend, statement: str, verdict: Verdict) -> None:
-    deadline_s = SHORT_S if verdict is Verdict.TIMED_OUT else 240.0
-    outcome = judged(backend, hostile_job(hostile_in_call(statement), deadline_s=deadline_s))
+    outcome = judged(backend, hostile_job(hostile_in_call(statement), deadline_s=deadline_s(verdict)))
     assert outcome.verdict is verdict, f"{outcome.reason} {outcome.evidence}"
 
 
@@ -239,9 +240,9 @@ def test_a_cancelled_job_ends_and_the_next_one_runs(backend: LocalBackend) -> No
     outcomes = []
     worker = threading.Thread(target=lambda: outcomes.append(backend.run(asked, listener, cancelled)))
     worker.start()
-    assert listener.reached.wait(240)
+    assert listener.reached.wait(seconds(60))
     cancelled.set()
-    worker.join(60)
+    worker.join(seconds(60))
     assert [each.verdict for each in outcomes] == [Verdict.CANCELLED]
     assert judged(backend, job(RIGHT, Stage.CHECK)).verdict is Verdict.MATCHED
 
@@ -252,24 +253,24 @@ def test_a_job_that_is_cancelled_while_it_waits_never_starts(backend: LocalBacke
     scheduler = Scheduler(backend)
     worker = threading.Thread(target=lambda: scheduler.judge(endless, first, first_cancelled))
     worker.start()
-    assert first.reached.wait(240)
+    assert first.reached.wait(seconds(60))
     second, second_cancelled = Listener(awaited="queued"), threading.Event()
     outcomes = []
     waiting = threading.Thread(
         target=lambda: outcomes.append(scheduler.judge(job(RIGHT, Stage.CHECK), second, second_cancelled))
     )
     waiting.start()
-    assert second.reached.wait(60)
+    assert second.reached.wait(seconds(60))
     second_cancelled.set()
-    waiting.join(60)
+    waiting.join(seconds(60))
     assert [each.verdict for each in outcomes] == [Verdict.CANCELLED]
     assert second.stages == ["queued"]
     first_cancelled.set()
-    worker.join(60)
+    worker.join(seconds(60))
 
 
 def test_jobs_from_several_threads_each_get_their_own_outcome(backend: LocalBackend) -> None:
-    asked = [job(RIGHT, Stage.CHECK, deadline_s=240.0 + index) for index in range(4)]
+    asked = [job(RIGHT, Stage.CHECK, deadline_s=ample_s() + index) for index in range(4)]
     outcomes: dict[int, str] = {}
 
     def judge(index: int) -> None:
@@ -279,7 +280,7 @@ def test_jobs_from_several_threads_each_get_their_own_outcome(backend: LocalBack
     for worker in workers:
         worker.start()
     for worker in workers:
-        worker.join(300)
+        worker.join(seconds(120))
     assert outcomes == {index: each.digest for index, each in enumerate(asked)}
     assert len(set(outcomes.values())) == len(asked)
 
@@ -290,11 +291,11 @@ def test_a_referee_that_dies_gives_one_infrastructure_outcome(own_backend: Local
     outcomes = []
     worker = threading.Thread(target=lambda: outcomes.append(own_backend.run(asked, listener, threading.Event())))
     worker.start()
-    assert listener.reached.wait(240)
+    assert listener.reached.wait(seconds(60))
     process = own_backend._referees[False][0].process
     assert process is not None
     os.kill(process.pid, signal.SIGKILL)
-    worker.join(60)
+    worker.join(seconds(60))
     assert [each.verdict for each in outcomes] == [Verdict.INFRASTRUCTURE]
     assert judged(own_backend, job(RIGHT, Stage.CHECK)).verdict is Verdict.MATCHED
 
@@ -304,15 +305,15 @@ def test_a_silent_referee_is_killed(tmp_path: Path) -> None:
     try:
         listener = Listener(awaited="load")
         # on a busy machine it takes some seconds until the bundle is loaded
-        asked = hostile_job(hostile_at_import("time.sleep(1000)"), Stage.CHECK, deadline_s=30.0)
+        asked = hostile_job(hostile_at_import("time.sleep(1000)"), Stage.CHECK, deadline_s=short(30))
         outcomes = []
         worker = threading.Thread(target=lambda: outcomes.append(backend.run(asked, listener, threading.Event())))
         worker.start()
-        assert listener.reached.wait(240)
+        assert listener.reached.wait(seconds(60))
         process = backend._referees[False][0].process
         assert process is not None
         os.kill(process.pid, signal.SIGSTOP)
-        worker.join(120)
+        worker.join(seconds(60))
         assert [each.verdict for each in outcomes] == [Verdict.INFRASTRUCTURE]
         assert "silent" in outcomes[0].reason
         assert process.poll() is not None
@@ -327,16 +328,16 @@ def test_closing_the_backend_ends_every_process(tmp_path: Path) -> None:
     outcomes = []
     worker = threading.Thread(target=lambda: outcomes.append(backend.run(asked, listener, threading.Event())))
     worker.start()
-    assert listener.reached.wait(240)
+    assert listener.reached.wait(seconds(60))
     process = backend._referees[False][0].process
     assert process is not None
     started = below(process.pid)
     assert started
     backend.close()
-    worker.join(60)
+    worker.join(seconds(60))
     assert [each.verdict for each in outcomes] == [Verdict.CANCELLED]
     assert process.poll() is not None
-    awaited(lambda: not [pid for pid in started if Path(f"/proc/{pid}").exists()])
+    eventually(lambda: not [pid for pid in started if Path(f"/proc/{pid}").exists()])
 
 
 def test_a_python_without_torch_is_an_infrastructure_error_that_names_torch(tmp_path: Path) -> None:
@@ -423,10 +424,3 @@ def below(pid: int) -> list[int]:
     for each in found:
         found += [child for child, parent in parents.items() if parent == each]
     return found[1:]
-
-
-def awaited(condition: Callable[[], bool], timeout_s: float = 60.0) -> None:
-    until = time.monotonic() + timeout_s
-    while not condition():
-        assert time.monotonic() < until, "the condition did not become true in time"
-        time.sleep(0.05)

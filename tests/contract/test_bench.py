@@ -17,14 +17,14 @@ from passnet_core.judge.supervisor.remote_bench import WitnessFailed
 from passnet_core.judge.supervisor.worker_pool import WorkerPool
 from passnet_core.judge.supervisor.worker_process import WorkerProcess
 from passnet_core.records import Capture, Contender, Device, Subgraph, TensorSpec, Verdict
-from tests.contract.judging import ADD_RELU, subgraph
+from tests.contract.judging import ADD_RELU, ample_s, subgraph
 
 SHAPES = [(6, 8), (6, 8)]
 
 
 @pytest.fixture
 def witness(pool: WorkerPool) -> Iterator[WorkerProcess]:
-    worker = WorkerProcess(pool.for_witness(Device.CPU), "witness", deadline_s=240.0)
+    worker = WorkerProcess(pool.for_witness(Device.CPU), "witness", deadline_s=ample_s())
     yield worker
     worker.close()
 

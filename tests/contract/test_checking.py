@@ -10,6 +10,7 @@ from passnet_core.execution.backends.local import LocalBackend
 from passnet_core.judge.supervisor import sandbox
 from passnet_core.records import Stage, Verdict
 from tests.contract.judging import hostile_at_import, hostile_job, judged
+from tests.waiting import short
 
 PROBE = """
 import resource
@@ -84,7 +85,7 @@ def checker(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 @pytest.mark.parametrize("harm", HARMS.values(), ids=HARMS)
 def test_a_check_is_right_after_a_hostile_one(checker: LocalBackend, harm: str) -> None:
-    judged(checker, hostile_job(hostile_at_import(harm), Stage.CHECK, deadline_s=3.0))
+    judged(checker, hostile_job(hostile_at_import(harm), Stage.CHECK, deadline_s=short(3)))
     outcome = judged(checker, hostile_job(hostile_at_import(PROBE), Stage.CHECK))
     assert outcome.verdict is Verdict.MATCHED, f"{outcome.reason} {outcome.log_tail}"
     assert outcome.match is not None

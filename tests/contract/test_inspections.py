@@ -3,7 +3,6 @@
 import re
 import shutil
 import threading
-import time
 from dataclasses import replace
 
 import pytest
@@ -34,6 +33,7 @@ from passnet_core.records import (
     to_json,
 )
 from tests.contract.judging import ADD_RELU, RIGHT, bundle, hostile_in_call, job, judged, subgraph
+from tests.waiting import eventually, seconds, short
 
 NEEDS_COMPILER = pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compiler for Inductor")
 HEAD = "import torch\n\nclass GraphModule(torch.nn.Module):\n    def forward(self, in_0, in_1):\n"
@@ -198,11 +198,11 @@ def test_a_remembered_inspection_is_not_made_again() -> None:
     fake = FakeBackend(lambda job: None)  # type: ignore[arg-type,return-value]
     known = Inspections(Scheduler(fake))
     never = threading.Event()
-    assert set(known.within([numbered(0), numbered(1)], Device.CPU, 60.0, never)) == {"float32/0", "float32/1"}
+    assert set(known.within([numbered(0), numbered(1)], Device.CPU, seconds(60), never)) == {"float32/0", "float32/1"}
     assert known.of(numbered(0), Device.CPU, with_code=False).subgraph_digest == numbered(0).digest
     for _ in range(2):
         known.of(numbered(0), Device.CPU)
-    known.within([numbered(0)], Device.CPU, 60.0, never)
+    known.within([numbered(0)], Device.CPU, seconds(60), never)
     assert fake.inspected == [(numbered(0), False), (numbered(1), False), (numbered(0), True)]
     for number in range(KEPT + 1):
         known.of(numbered(number), Device.CPU)
@@ -241,7 +241,7 @@ def test_a_failed_inspection_is_made_again_and_a_waiting_caller_can_leave() -> N
     def inspection(asked: Subgraph) -> Inspection:
         if (error := next(answers, None)) is not None:
             raise error
-        assert going_on.wait(60)
+        assert going_on.wait(seconds(60))
         return uninspected(asked)
 
     fake = FakeBackend(lambda job: None, inspection=inspection)  # type: ignore[arg-type,return-value]
@@ -263,17 +263,13 @@ def test_a_caller_that_does_not_wait_gets_the_result_or_the_failure_later() -> N
     going_on = threading.Event()
 
     def inspection(asked: Subgraph) -> Inspection:
-        assert going_on.wait(60)
+        assert going_on.wait(seconds(60))
         if asked == numbered(1):
             raise BadInput("not this one")
         return uninspected(asked)
 
     def settled(number: int) -> Inspection:
-        deadline = time.monotonic() + 60
-        while (found := known.known(numbered(number), Device.CPU)) is None:
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
-        return found
+        return eventually(lambda: known.known(numbered(number), Device.CPU))
 
     fake = FakeBackend(lambda job: None, inspection=inspection)  # type: ignore[arg-type,return-value]
     known = Inspections(Scheduler(fake))
@@ -345,9 +341,10 @@ def test_a_kernel_that_does_not_compile_has_a_problem(backend: LocalBackend) -> 
 def test_a_pass_that_never_ends_is_killed_and_jobs_go_on(
     backend: LocalBackend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(local, "COMPILING_LIMIT_S", 3.0)
+    limit_s = short(3)
+    monkeypatch.setattr(local, "COMPILING_LIMIT_S", limit_s)
     endless = hostile_in_call("while True: pass").replace("import ctypes, os, signal, sys, time\n", "")
-    with pytest.raises(InfrastructureError, match="did not compile the kernels within 3 s"):
+    with pytest.raises(InfrastructureError, match=f"did not compile the kernels within {limit_s:.0f} s"):
         kernels(backend, endless)
     assert judged(backend, job(RIGHT, Stage.CHECK)).verdict is Verdict.MATCHED
 
@@ -371,11 +368,7 @@ def test_the_kernels_of_a_bundle_are_compiled_once() -> None:
         return uncompiled(asked, passes)
 
     def settled(passes: Bundle) -> PassKernels:
-        deadline = time.monotonic() + 60
-        while (found := known.kernels(subgraph(), passes, Device.CPU, NOBODY)) is None:
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
-        return found
+        return eventually(lambda: known.kernels(subgraph(), passes, Device.CPU, NOBODY))
 
     fake = FakeBackend(lambda job: None, compiling=compiled)  # type: ignore[arg-type,return-value]
     known = Inspections(Scheduler(fake))
@@ -462,10 +455,8 @@ def test_a_trace_that_holds_more_than_it_may_is_refused() -> None:
 def test_a_trace_is_made_once_apart_from_the_code_of_its_kernels() -> None:
     fake = FakeBackend(lambda job: None)  # type: ignore[arg-type,return-value]
     known = Inspections(Scheduler(fake))
-    passes, deadline = bundle(RIGHT), time.monotonic() + 60
-    while (found := known.programs(subgraph(), passes, NOBODY)) is None:
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    passes = bundle(RIGHT)
+    found = eventually(lambda: known.programs(subgraph(), passes, NOBODY))
     assert found == known.programs(subgraph(), passes, NOBODY) == untraced(subgraph(), passes)
     assert (len(fake.traced), len(fake.compiled)) == (1, 0)
     known.close()

@@ -5,7 +5,6 @@ import http.client
 import itertools
 import json
 import threading
-import time
 import urllib.parse
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,6 +23,7 @@ from tests.contract.made import outcome
 from tests.contract.made import task as three_subgraphs
 from tests.contract.programs_served import Program
 from tests.contract.scripted import a_pass, by_its_text
+from tests.waiting import eventually, seconds
 
 TOKENS = {"alice": "a-token-of-alice-0001", "bob": "b-token-of-bob-000002"}
 FASTER = a_pass(Verdict.FASTER)
@@ -41,7 +41,7 @@ def held_up(backend: FakeBackend) -> threading.Event:
     go_on = threading.Event()
 
     def slowly(job: Job) -> Outcome:
-        assert go_on.wait(30)
+        assert go_on.wait(seconds(60))
         return as_written(job)
 
     backend.answer = slowly
@@ -169,8 +169,7 @@ def test_a_key_is_judged_once_however_often_and_at_once_it_is_asked(tmp_path: Pa
     asked: dict[str, Any] = {"task": "relu", "text": FASTER, "key": "one", "stage": "measure", "fresh": True}
     with served(tmp_path, backend, [three_subgraphs()]) as judge, concurrent.futures.ThreadPoolExecutor(8) as threads:
         waiting = [threads.submit(judge.evaluate, **asked) for _ in range(8)]
-        while not backend.jobs:
-            time.sleep(0.01)
+        eventually(lambda: backend.jobs)
         go_on.set()
         answers = [each.result() for each in waiting]
         assert all(each == answers[0] for each in answers)
@@ -214,14 +213,12 @@ def test_equal_jobs_asked_for_at_once_are_judged_once_and_outlive_who_asked_firs
 ) -> None:
     go_on = held_up(backend)
     with served(tmp_path, backend, [three_subgraphs()]) as judge, concurrent.futures.ThreadPoolExecutor(8) as threads:
-        connection = http.client.HTTPConnection(urllib.parse.urlsplit(judge.url).netloc, timeout=30)
+        connection = http.client.HTTPConnection(urllib.parse.urlsplit(judge.url).netloc, timeout=seconds(60))
         body = json.dumps({"task": "relu", "text": FASTER, "stage": "measure"})
         connection.request("POST", "/evaluate", body, {"Content-Type": "application/json"})
-        while not backend.jobs:
-            time.sleep(0.01)
+        eventually(lambda: backend.jobs)
         others = [threads.submit(judge.evaluate, "relu", text=FASTER, stage="measure") for _ in range(7)]
-        while judge.health()["evaluations"] < 8:
-            time.sleep(0.01)
+        eventually(lambda: judge.health()["evaluations"] == 8)
         connection.close()
         go_on.set()
         assert {round(each.result()["reward"], 6) for each in others} == {1.432959}
@@ -245,13 +242,12 @@ def test_too_many_are_refused_with_when_to_come_back(tmp_path: Path, backend: Fa
         concurrent.futures.ThreadPoolExecutor(4) as threads,
     ):
         kept = [threads.submit(judge.evaluate, "relu", text=FASTER) for _ in range(2)]
-        while judge.health()["evaluations"] < 2:
-            time.sleep(0.01)
+        eventually(lambda: judge.health()["evaluations"] == 2)
         error = refused(judge, task="relu", text=FASTER)
         assert (error.status, error.kind) == (429, "ServiceBusy")
         assert error.retry_after_s >= 1
         assert str(error).startswith("2 evaluations of at most 2 are in progress")
-        patient = threads.submit(JudgeClient(judge.url, patience_s=60).evaluate, "relu", text=FASTER)
+        patient = threads.submit(JudgeClient(judge.url, patience_s=seconds(60)).evaluate, "relu", text=FASTER)
         go_on.set()
         assert [each.result()["total"] for each in (*kept, patient)] == [3, 3, 3]
         error = refused(judge, task="relu", text=FASTER, subgraphs=["float32/9"])
@@ -270,8 +266,7 @@ def test_a_higher_priority_is_judged_first(tmp_path: Path, backend: FakeBackend)
         for verdict, priority in zip(verdicts, (0, -1, 0, 5)):
             asked = threads.submit(judge.evaluate, "relu", text=a_pass(verdict), stage="measure", priority=priority)
             done.append(asked)
-            while judge.health()["jobs"] < 3 * len(done):
-                time.sleep(0.01)
+            eventually(lambda: judge.health()["jobs"] == 3 * len(done))
         go_on.set()
         for each in done:
             each.result()
@@ -286,21 +281,19 @@ class Patient(FakeBackend):
 
     def run(self, job: Job, listen: Listen, cancelled: threading.Event) -> Outcome:
         self.jobs.append(job)
-        assert cancelled.wait(30), "nobody stops the judge"
+        assert cancelled.wait(seconds(60)), "nobody stops the judge"
         return outcome_without_judge(job, Verdict.CANCELLED, "Cancelled.")
 
 
 def test_who_hangs_up_without_a_key_frees_the_judge(tmp_path: Path) -> None:
     backend = Patient(as_written)
     with served(tmp_path, backend, [three_subgraphs()]) as judge:
-        connection = http.client.HTTPConnection(urllib.parse.urlsplit(judge.url).netloc, timeout=30)
+        connection = http.client.HTTPConnection(urllib.parse.urlsplit(judge.url).netloc, timeout=seconds(60))
         body = json.dumps({"task": "relu", "text": FASTER})
         connection.request("POST", "/evaluate", body, {"Content-Type": "application/json"})
-        while not backend.jobs:
-            time.sleep(0.01)
+        eventually(lambda: backend.jobs)
         connection.close()
-        while judge.health()["evaluations"]:
-            time.sleep(0.01)
+        eventually(lambda: not judge.health()["evaluations"])
         assert len(backend.jobs) == 1
 
 
@@ -353,7 +346,7 @@ def test_only_who_has_a_token_is_served(tmp_path: Path, backend: FakeBackend) ->
 
 
 def test_a_page_of_another_site_cannot_call_it_by_a_name_of_its_own(judge: JudgeClient) -> None:
-    connection = http.client.HTTPConnection(urllib.parse.urlsplit(judge.url).netloc, timeout=30)
+    connection = http.client.HTTPConnection(urllib.parse.urlsplit(judge.url).netloc, timeout=seconds(60))
     connection.request("GET", "/tasks", headers={"Host": "evil.example"})
     assert connection.getresponse().status == 400
     connection.close()
@@ -397,7 +390,7 @@ def test_rubbish_is_refused_in_a_sentence(judge: JudgeClient, backend: FakeBacke
 
 
 def test_a_body_of_a_hundred_megabytes_is_refused_unread(judge: JudgeClient) -> None:
-    connection = http.client.HTTPConnection(urllib.parse.urlsplit(judge.url).netloc, timeout=30)
+    connection = http.client.HTTPConnection(urllib.parse.urlsplit(judge.url).netloc, timeout=seconds(60))
     connection.putrequest("POST", "/evaluate")
     connection.putheader("Content-Type", "application/json")
     connection.putheader("Content-Length", str(100 * LARGEST_BODY))
@@ -501,7 +494,7 @@ def test_the_service_describes_itself(judge: JudgeClient) -> None:
     answer = document["components"]["schemas"]["EvaluationAnswer"]["properties"]
     assert answer["reward"]["anyOf"] == [{"type": "number"}, {"type": "null"}]
     judge.evaluate("relu", text=FASTER, stage="measure")
-    connection = http.client.HTTPConnection(urllib.parse.urlsplit(judge.url).netloc, timeout=30)
+    connection = http.client.HTTPConnection(urllib.parse.urlsplit(judge.url).netloc, timeout=seconds(60))
     connection.request("GET", "/metrics")
     figures = connection.getresponse().read().decode()
     connection.close()

@@ -11,9 +11,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from tests.lanes import TESTS
+
 from passnet_core.records import Verdict
 from tests.contract.programs_served import Program
-from tests.lanes import TESTS
+from tests.waiting import eventually, seconds
 
 CLIENTS = 4
 Reported = dict[str, list[Any]]
@@ -71,10 +73,13 @@ def kill(folder: Path, times: int) -> None:
             clients = [threading.Thread(target=work, args=(program, number, reported)) for number in range(CLIENTS)]
             for each in clients:
                 each.start()
-            time.sleep(drawn.uniform(0.3, 1.5))
+            before = len(reported)
+            eventually(lambda: len(reported) >= before + CLIENTS)  # noqa: B023
+            # at whatever it is
+            time.sleep(drawn.uniform(0.0, 1.0))
             process.kill()
             for each in clients:
-                each.join(60)
+                each.join(seconds(60))
     assert len(reported) > times
     lost = 0
     with server(folder) as (program, _):

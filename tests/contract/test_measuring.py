@@ -48,7 +48,7 @@ from passnet_core.records import (
     TensorSpec,
     Verdict,
 )
-from tests.contract.judging import ADD_RELU, bundle, subgraph
+from tests.contract.judging import ADD_RELU, ample_s, bundle, subgraph
 
 AROUND_US, BETWEEN_US = 3.0, 90.0
 """How long the referee waits for a call beyond what is claimed, and between two calls."""
@@ -707,7 +707,7 @@ def test_a_drift_of_the_whole_machine_and_calls_that_spread_leave_a_ratio_certai
 
 @pytest.fixture(scope="module")
 def witness(pool: WorkerPool) -> Iterator[WorkerProcess]:
-    worker = WorkerProcess(pool.for_witness(Device.CPU), "witness", deadline_s=240.0)
+    worker = WorkerProcess(pool.for_witness(Device.CPU), "witness", deadline_s=ample_s())
     asked = subgraph()
     eager = Preparation(Contender.EAGER, ADD_RELU, Capture.DIRECT, Device.CPU)
     worker.prepare("eager", eager)

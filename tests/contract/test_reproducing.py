@@ -18,6 +18,7 @@ from passnet_core.reports.reproducing import reproducer
 from passnet_core.service import course_of, lesson_spec
 from passnet_core.settings import read_settings
 from tests.contract.interpreted import run_interpreted
+from tests.contract.judging import ample_s
 
 OUTCOMES = {
     ("first-kernel", "solution"): Verdict.VALUES_ONLY,
@@ -53,7 +54,7 @@ def passes(lesson: Lesson, name: str) -> Bundle:
 
 
 def judged(backend: LocalBackend, lesson: Lesson, bundle: Bundle) -> Outcome:
-    (job, *_) = jobs_of(lesson.task, bundle, replace(lesson_spec(), seed=7), None)
+    (job, *_) = jobs_of(lesson.task, bundle, replace(lesson_spec(), seed=7, deadline_s=ample_s()), None)
     return backend.run(job, lambda event: None, threading.Event())
 
 

@@ -26,6 +26,7 @@ from tests.adversarial.corpus import FOLDER, Entry, read
 from tests.contract.judge_served import KeptOpen, served
 from tests.contract.judging import RIGHT, WRONG
 from tests.contract.scripted import task
+from tests.waiting import eventually, seconds
 
 PROJECT = Path(__file__).resolve().parents[2]
 
@@ -60,7 +61,7 @@ CLIENTS, ANSWERS = 16, 200
 
 @pytest.fixture
 def playground(tmp_path: Path, backend: LocalBackend) -> Iterator[JudgeClient]:
-    with served(tmp_path, backend, [task()], limits=ServiceLimits(most=ANSWERS), patience_s=600) as client:
+    with served(tmp_path, backend, [task()], limits=ServiceLimits(most=ANSWERS), patience_s=seconds(200)) as client:
         yield client
 
 
@@ -112,7 +113,7 @@ def test_a_cheat_gets_no_reward(backend: LocalBackend, tmp_path: Path, entry: En
         for part, found in (("passes", entry.bundle.passes), ("helpers", entry.bundle.helpers))
     }
     with served(tmp_path, backend, [Task("cheated", Family.FUSIBLE, "train", (subgraph,))]) as judge:
-        answer = judge.evaluate("cheated", bundle=files, deadline_s=240)
+        answer = judge.evaluate("cheated", bundle=files, deadline_s=600)
     assert not answer["reward"]
     assert answer["accepted"] == 0
     assert Verdict(answer["parts"][0]["verdict"]).judged, answer["parts"][0]["reason"]
@@ -122,18 +123,18 @@ def test_a_killed_service_loses_no_answer_and_gives_none_twice(tmp_path: Path) -
     write_task(task(), tmp_path / "data" / "tasks" / "add-relu")
     with _Service(tmp_path) as service, ThreadPoolExecutor(1) as threads:
         judge = JudgeClient(service.url, patience_s=0)
-        before = judge.evaluate("add-relu", text=COMPLETIONS["wrong"], key="before")
-        waiting = threads.submit(judge.evaluate, "add-relu", text=COMPLETIONS["right"], key="during")
-        while not judge.health()["evaluations"]:
-            pass
+        before = judge.evaluate("add-relu", text=COMPLETIONS["wrong"], key="before", deadline_s=600)
+        right: dict[str, Any] = {"task": "add-relu", "text": COMPLETIONS["right"], "key": "during", "deadline_s": 600}
+        waiting = threads.submit(judge.evaluate, **right)
+        eventually(lambda: judge.health()["evaluations"])
         service.process.send_signal(signal.SIGKILL)
         with pytest.raises(JudgeError) as refusal:
-            waiting.result(60)
+            waiting.result(seconds(60))
         assert (refusal.value.kind, refusal.value.status) == ("Unreachable", 0)
     with _Service(tmp_path) as service:
         judge = JudgeClient(service.url, patience_s=0)
-        assert judge.evaluate("add-relu", text=COMPLETIONS["wrong"], key="before") == before
-        first, again = (judge.evaluate("add-relu", text=COMPLETIONS["right"], key="during") for _ in range(2))
+        assert judge.evaluate("add-relu", text=COMPLETIONS["wrong"], key="before", deadline_s=600) == before
+        first, again = (judge.evaluate(**right) for _ in range(2))
         assert (first["accepted"], first["known"], again) == (1, 0, first)
 
 
@@ -142,12 +143,11 @@ def test_a_service_that_is_stopped_refuses_what_is_under_way_and_ends(tmp_path: 
     with _Service(tmp_path) as service, ThreadPoolExecutor(1) as threads:
         judge = JudgeClient(service.url, patience_s=0)
         waiting = threads.submit(judge.evaluate, "add-relu", text=COMPLETIONS["right"])
-        while not judge.health()["jobs"]:
-            pass
+        eventually(lambda: judge.health()["jobs"])
         service.process.terminate()
         with pytest.raises(JudgeError, match="The service is stopping") as refusal:
-            waiting.result(60)
-        assert (refusal.value.status, service.process.wait(60)) == (503, 0)
+            waiting.result(seconds(60))
+        assert (refusal.value.status, service.process.wait(seconds(60))) == (503, 0)
 
 
 class _Service:
@@ -170,6 +170,6 @@ class _Service:
 
     def __exit__(self, *_: object) -> None:
         self.process.terminate()
-        self.process.wait(60)
+        self.process.wait(seconds(60))
         assert self.process.stdout is not None
         self.process.stdout.close()

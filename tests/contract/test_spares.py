@@ -16,7 +16,7 @@ from passnet_core.judge.supervisor.device_lock import DeviceLock, lock_file
 from passnet_core.judge.supervisor.fork_server import ForkServer, WorkerPlace
 from passnet_core.judge.supervisor.worker_pool import WorkerPool
 from passnet_core.records import Device, Isolation
-from tests.contract.judging import soon
+from tests.waiting import eventually, seconds
 
 STAND_IN = """#!{python}
 import sys, time
@@ -58,9 +58,9 @@ def known(fork_server: ForkServer) -> ForkServer:
 
 
 def said_by_a_worker(fork_server: ForkServer, *, compiling: bool = False) -> bytes:
-    channel, _ = fork_server.fork(sandbox.LIMITS, 60.0, compiling=compiling)
+    channel, _ = fork_server.fork(sandbox.LIMITS, seconds(60), compiling=compiling)
     with channel:
-        channel.settimeout(60)
+        channel.settimeout(seconds(60))
         return channel.recv(100)
 
 
@@ -90,16 +90,16 @@ def test_a_measurement_waits_for_workers_being_primed_and_not_for_imports(on_cud
     with DeviceLock(tmp_path, lambda text: None).alone():
         (tmp_path / "loaded").touch()
         spares = on_cuda.spares[Device.CUDA]
-        soon(lambda: all(known(each).ready for each in spares))
+        eventually(lambda: all(known(each).ready for each in spares))
         # a job that comes meanwhile gets a worker at once
         assert said_by_a_worker(on_cuda.for_bundle("a", Device.CUDA)) == b"not primed"
         assert not (tmp_path / "priming").exists()
-    soon(lambda: (tmp_path / "priming").exists())
+    eventually(lambda: (tmp_path / "priming").exists())
     assert not measurable(tmp_path)
     (tmp_path / "primed").touch()
     (spare,) = on_cuda.spares[Device.CUDA]
-    soon(lambda: known(spare).primed)
-    soon(lambda: measurable(tmp_path))
+    eventually(lambda: known(spare).primed)
+    eventually(lambda: measurable(tmp_path))
     assert said_by_a_worker(on_cuda.for_bundle("b", Device.CUDA)) == b"primed"
 
 
@@ -108,7 +108,7 @@ def test_a_bundle_gets_the_most_advanced_spare(on_cuda: WorkerPool, tmp_path: Pa
     (tmp_path / "primed").touch()
     on_cuda.refill(Device.CUDA, checking=False)
     first, second = on_cuda.spares[Device.CUDA]
-    soon(lambda: known(first).primed and known(second).primed)
+    eventually(lambda: known(first).primed and known(second).primed)
     assert on_cuda.for_bundle("a", Device.CUDA) is first
     (tmp_path / "loaded").unlink()
     on_cuda.refill(Device.CUDA, checking=False)
@@ -129,7 +129,7 @@ def test_a_candidates_worker_loads_torchs_compiler_for_compiled_capture_only(
     def primed(*, compiling: bool) -> list[ForkServer]:
         on_cuda.refill(Device.CUDA, checking=False, compiling=compiling)
         spares = on_cuda.spares[Device.CUDA]
-        soon(lambda: all(known(each).primed for each in spares))
+        eventually(lambda: all(known(each).primed for each in spares))
         return spares
 
     loaded = tmp_path / "candidate's compiler"
@@ -171,7 +171,7 @@ def test_spares_do_nothing_beside_a_measurement_and_go_on_after_it(isolation: st
         with pool.spares_at_rest():
             own = [each.process.pid for each in ([pool.zygote] if pool.zygote is not None else spares)]
             for pid in (*own, *(below for each in own for below in sandbox.descendants(each))):
-                soon(partial(stopped, pid))
+                eventually(partial(stopped, pid))
             assert not any(known(each).ready for each in spares), "they still load torch"
         for spare in spares:
             spare.wait_until_ready()
@@ -187,7 +187,7 @@ def test_closing_ends_all_processes_even_those_that_still_start(isolation: str, 
     pool.refill(Device.CPU, checking=True)
     assert set(sandbox.descendants(os.getpid())) - before
     pool.close()
-    soon(lambda: set(sandbox.descendants(os.getpid())) <= before)
+    eventually(lambda: set(sandbox.descendants(os.getpid())) <= before)
     assert os.listdir(tmp_path) == []
 
 

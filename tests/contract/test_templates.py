@@ -10,6 +10,7 @@ from passnet_core.bundles import carried
 from passnet_core.bundles.static_rules.findings import findings
 from passnet_core.execution.backends.local import LocalBackend
 from passnet_core.records import Bundle, EvalSpec, Job, PassFile, Stage, Subgraph, TensorSpec, Verdict
+from tests.contract.judging import ample_s
 
 FOLDER = Path(__file__).resolve().parents[2] / "assets" / "templates"
 SOURCE = "import torch\n\nclass GraphModule(torch.nn.Module):\n\n    def forward(self, {names}):\n{body}\n"
@@ -53,6 +54,6 @@ def test_the_launcher_is_offered_and_serves_a_template(backend: LocalBackend) ->
 
 def accepted(backend: LocalBackend, name: str, bundle: Bundle) -> None:
     assert not findings(bundle, 1, passnet=False)
-    job = Job(subgraph(name), bundle, EvalSpec(Stage.VERIFY, deadline_s=300.0, seed=7))
+    job = Job(subgraph(name), bundle, EvalSpec(Stage.VERIFY, deadline_s=ample_s(), seed=7))
     outcome = backend.run(job, lambda event: None, threading.Event())
     assert outcome.verdict is Verdict.VALUES_ONLY, outcome.reason

@@ -7,6 +7,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from tests.lanes import TESTS
 
 from passnet_core.corpus.packs import Pack
 from passnet_core.execution.backends.local import LocalBackend
@@ -19,8 +20,8 @@ from passnet_core.settings import read_settings
 from passnet_core.solvers.trajectories import trajectories
 from passnet_core.training.choosing import fingerprints
 from passnet_core.training.repairing.making import MADE, TASKS
+from tests.contract.judging import ample_s
 from tests.contract.scripted import assert_only_calls
-from tests.lanes import TESTS
 
 ARCHIVE = TESTS.parent / "data/training/repairs.tar.xz"
 JUDGED_AGAIN = 4
@@ -71,5 +72,5 @@ def test_a_fresh_judge_accepts_bundles_of_the_conversations(
     for each in random.Random(0).sample(conversations, JUDGED_AGAIN):
         task, best = pack.task(each.opening.task_id), each.best
         assert best is not None
-        for job in jobs_of(task, best.bundle, EvalSpec(seed=2)):
+        for job in jobs_of(task, best.bundle, EvalSpec(seed=2, deadline_s=ample_s())):
             assert scheduler.judge(job, lambda event: None, threading.Event()).verdict.accepted

@@ -13,7 +13,6 @@ import socket
 import subprocess
 import sys
 import sysconfig
-import time
 import urllib.error
 import urllib.request
 import zipfile
@@ -28,11 +27,12 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.sync.client import connect
 from websockets.typing import Subprotocol
 
+from tests.waiting import eventually, seconds
+
 PROJECT = Path(__file__).resolve().parents[2]
 PARTS = ("passnet_core", "pages", "assets", "data", ".streamlit", "app.py")
 FILES = ("pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "LICENSE", "THIRD_PARTY.md")
 TASK = "gemma2-geglu-gate"
-WAIT_S = 300.0
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Installed:
         program, *rest = arguments
         done = subprocess.run(
             [str(self.scripts / program), *rest],
-            capture_output=True, text=True, cwd=self.elsewhere, env=self.environment, timeout=WAIT_S, check=False,
+            capture_output=True, text=True, cwd=self.elsewhere, env=self.environment, timeout=seconds(120), check=False,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr[-3000:]
         return done.stdout
@@ -65,12 +65,13 @@ class Installed:
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
     folder = tmp_path_factory.mktemp("wheel")
     wheel = built(folder)
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder / "venv")], check=True, timeout=WAIT_S)
+    make = [sys.executable, "-m", "venv", "--without-pip", str(folder / "venv")]
+    subprocess.run(make, check=True, timeout=seconds(120))
     scripts = folder / "venv" / "bin"
     packages = folder / "venv" / "lib" / f"python{sysconfig.get_python_version()}" / "site-packages"
     # the .pth file adds the dependencies of this environment after the wheel
     there = [sys.executable, "-m", "pip", "--python", str(scripts / "python")]
-    subprocess.run([*there, "install", "--quiet", "--no-deps", str(wheel)], check=True, timeout=WAIT_S)
+    subprocess.run([*there, "install", "--quiet", "--no-deps", str(wheel)], check=True, timeout=seconds(120))
     (packages / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
     (folder / "elsewhere").mkdir()
     return Installed(wheel, scripts, folder / "elsewhere")
@@ -86,7 +87,7 @@ def built(folder: Path) -> Path:
         else:
             shutil.copy2(PROJECT / name, source / name)
     asked = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir"]
-    subprocess.run([*asked, str(folder / "dist"), str(source)], check=True, timeout=WAIT_S)
+    subprocess.run([*asked, str(folder / "dist"), str(source)], check=True, timeout=seconds(120))
     (wheel,) = (folder / "dist").iterdir()
     return wheel
 
@@ -148,7 +149,7 @@ def visited(address: str, page: str, query: str, until: bytes) -> bytes:
     with connect(f"ws{address.removeprefix('http')}/_stcore/stream", subprotocols=[Subprotocol("streamlit")]) as line:
         line.send(asked.SerializeToString())
         while until not in told:
-            message = line.recv(timeout=120)
+            message = line.recv(timeout=seconds(60))
             assert isinstance(message, bytes)
             assert ForwardMsg.FromString(message).WhichOneof("type") != "script_finished", told
             assert b"Traceback" not in message
@@ -157,7 +158,7 @@ def visited(address: str, page: str, query: str, until: bytes) -> bytes:
 
 
 def fetched(url: str) -> bytes:
-    with urllib.request.urlopen(url, timeout=60) as answer:
+    with urllib.request.urlopen(url, timeout=seconds(60)) as answer:
         return bytes(answer.read())
 
 
@@ -175,16 +176,14 @@ def serving(installed: Installed) -> Iterator[str]:
             cwd=installed.elsewhere, env=installed.environment, stdout=log, stderr=log, stdin=subprocess.DEVNULL,
         )  # fmt: skip
         try:
-            deadline = time.monotonic() + WAIT_S
-            while not _answers(f"{address}/_stcore/health"):
-                assert process.poll() is None, said.read_text()
-                assert time.monotonic() < deadline, said.read_text()
-                time.sleep(0.2)
+            health = f"{address}/_stcore/health"
+            eventually(lambda: process.poll() is not None or _answers(health), "the app's answer", idle_s=60)
+            assert process.poll() is None, said.read_text()
             yield address
         finally:
             process.send_signal(signal.SIGINT)
             try:
-                process.wait(timeout=60)
+                process.wait(timeout=seconds(60))
             finally:
                 process.kill()
 

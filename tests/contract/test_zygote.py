@@ -17,7 +17,8 @@ from passnet_core.judge.supervisor.fork_server import WorkerPlace
 from passnet_core.judge.supervisor.worker_pool import WorkerPool
 from passnet_core.judge.supervisor.worker_process import WorkerProcess
 from passnet_core.records import Bundle, Device, Isolation, PassFile
-from tests.contract.judging import RIGHT, bundle, hostile_at_import, said, soon
+from tests.contract.judging import RIGHT, ample_s, bundle, hostile_at_import, said
+from tests.waiting import eventually
 
 LOOK = """
 import json, os
@@ -47,7 +48,7 @@ def pool(tmp_path: Path) -> Iterator[WorkerPool]:
     made = WorkerPool(WorkerPlace(Isolation.SANDBOXED, tmp_path))
     yield made
     made.close()
-    soon(lambda: set(sandbox.descendants(os.getpid())) <= before)
+    eventually(lambda: set(sandbox.descendants(os.getpid())) <= before)
 
 
 def numbered(number: int, code: str = RIGHT) -> Bundle:
@@ -55,7 +56,7 @@ def numbered(number: int, code: str = RIGHT) -> Bundle:
 
 
 def worker_of(pool: WorkerPool, asked: Bundle) -> WorkerProcess:
-    return WorkerProcess(pool.for_bundle(asked.digest, Device.CPU), "candidate", deadline_s=120.0)
+    return WorkerProcess(pool.for_bundle(asked.digest, Device.CPU), "candidate", deadline_s=ample_s())
 
 
 def seen(pool: WorkerPool, number: int) -> dict[str, Any]:
@@ -133,7 +134,7 @@ def test_the_sandboxes_of_ended_fork_servers_are_gone(pool: WorkerPool) -> None:
     def holders() -> int:
         return sum(said(each, "comm").strip() == b"cat" for each in sandbox.descendants(zygote.process.pid))
 
-    soon(lambda: holders() == 2)
+    eventually(lambda: holders() == 2)
 
 
 def test_a_zygote_that_was_killed_is_replaced(pool: WorkerPool) -> None:
@@ -144,7 +145,7 @@ def test_a_zygote_that_was_killed_is_replaced(pool: WorkerPool) -> None:
     spare.wait_until_ready()
     for pid in sandbox.descendants(zygote.process.pid)[:1]:
         os.kill(pid, signal.SIGKILL)
-    soon(lambda: not zygote.alive and not spare.alive)
+    eventually(lambda: not zygote.alive and not spare.alive)
     assert len(seen(pool, 2)["processes"]) == 4
     assert pool.zygote is not None
     assert pool.zygote is not zygote

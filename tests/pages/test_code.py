@@ -2,8 +2,6 @@
 Programs tab: what the kernels access."""
 
 import json
-import time
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -33,7 +31,7 @@ from passnet_core.service import Service
 from passnet_core.store import exchange
 from tests.example_playground import CODE, OTHER_ID, PASS, TASK_ID, measured
 from tests.pages.editing import Editor
-from tests.pages.visiting import Visit, read, texts, turned, until
+from tests.pages.visiting import Visit, read, redrawn_until, texts, turned, until
 
 INDUCTOR, TRITON = "Show TorchInductor's code", "Show Triton IR and PTX of the passes"
 HOSTILE = "</script><img src=x onerror=alert(1)> **bold** :red[x]"
@@ -51,15 +49,6 @@ def panes(app: AppTest) -> dict[str, dict[str, Any]]:
     """Return the data of the component, by the titles of the panes."""
     given = next(each.proto for each in app.get("bidi_component") if each.proto.component_name == "passnet.code")
     return {each["title"]: each for each in json.loads(given.json)["panes"]}
-
-
-def drawn_until(app: AppTest, shown: Callable[[], bool]) -> None:
-    """Rerun the page until the condition holds, as polling does."""
-    deadline = time.monotonic() + 60
-    while not shown():
-        assert time.monotonic() < deadline
-        app.run()
-        assert not app.exception, app.exception[0].message
 
 
 def test_lines_of_all_panes_belong_to_the_subgraphs_nodes(visit: Visit) -> None:
@@ -86,7 +75,7 @@ def test_bytes_are_shown_and_with_a_gpu_the_memory_floor(visit: Visit, judge: Fa
 
     judge.inspection = inspected
     app = visit("runs", run="recorded-passes", tab="Code")
-    drawn_until(app, lambda: any("µs" in fact for fact in panes(app)["The subgraph, as recorded"]["facts"]))
+    redrawn_until(app, lambda: any("µs" in fact for fact in panes(app)["The subgraph, as recorded"]["facts"]))
     shown = panes(app)
     assert shown["The subgraph, as recorded"]["facts"] == [
         "Eager, operation by operation, moves at least 5.38 kB. At 1 GB/s this takes 7 µs, the memory floor.",
@@ -100,7 +89,7 @@ def test_inductors_code_is_shown_with_what_it_launches(visit: Visit, judge: Fake
     code = InductorCode("# Source Nodes: [tmp_0]\nk = async_compile.triton('k', '')\n", 1, 2)
     judge.inspection = lambda subgraph: replace(uninspected(subgraph), code=code, code_problem="")
     app = checked(visit("workbench", task=TASK_ID), INDUCTOR)
-    drawn_until(app, lambda: "Code of TorchInductor" in panes(app))
+    redrawn_until(app, lambda: "Code of TorchInductor" in panes(app))
     shown = panes(app)["Code of TorchInductor"]
     assert shown["text"] == code.text
     assert shown["spans"] == [[1, 2, [2], False]]
@@ -116,11 +105,11 @@ def test_the_baseline_whose_code_is_shown_is_chosen_and_named(visit: Visit, judg
     judge.inspection = inspected
     judge.inspected.clear()
     next(each for each in app.toggle if each.label == INDUCTOR).set_value(True).run()
-    drawn_until(app, lambda: "Code of TorchInductor" in panes(app))
+    redrawn_until(app, lambda: "Code of TorchInductor" in panes(app))
     first = panes(app)["Code of TorchInductor"]["text"]
     (choice,) = [each for each in app.button_group if each.label == "Baseline"]
     choice.set_value("TorchInductor with eager's rounding").run()
-    drawn_until(app, lambda: "Code of TorchInductor with eager's rounding" in panes(app))
+    redrawn_until(app, lambda: "Code of TorchInductor with eager's rounding" in panes(app))
     assert "Code of TorchInductor" not in panes(app)
     assert panes(app)["Code of TorchInductor with eager's rounding"]["text"] != first
     (choice,) = [each for each in app.button_group if each.label == "Baseline"]
@@ -137,13 +126,13 @@ def test_an_outcome_beside_another_baseline_shows_its_code_first(
     service.import_run(exchange.written(replace(file, run=replace(file.run, id="rounding"))))
     app = visit("runs", run="rounding", tab="Code")
     next(each for each in app.toggle if each.label == INDUCTOR).set_value(True).run()
-    drawn_until(app, lambda: "Code of TorchInductor with eager's rounding" in panes(app))
+    redrawn_until(app, lambda: "Code of TorchInductor with eager's rounding" in panes(app))
 
 
 def test_without_generated_code_the_reason_is_shown(visit: Visit, judge: FakeBackend) -> None:
     app = checked(visit("workbench", task=TASK_ID), INDUCTOR, TRITON)
     for said in ("The fake judge has no compiler", "The fake judge compiles no kernel"):
-        drawn_until(app, lambda said=said: any(said in each.value for each in app.info))  # type: ignore[misc]
+        redrawn_until(app, lambda said=said: any(said in each.value for each in app.info))  # type: ignore[misc]
     assert judge.traced == [], "nobody has looked at the programs"
     until(turned(app, "Programs"), "The fake judge runs no kernel")
 
@@ -157,7 +146,7 @@ def test_triton_ir_and_ptx_are_marked_as_reported_by_the_candidate(visit: Visit,
 
     judge.compiling = compiled
     app = checked(visit("workbench", task=TASK_ID), TRITON)
-    drawn_until(app, lambda: "PTX of add_relu_kernel" in panes(app))
+    redrawn_until(app, lambda: "PTX of add_relu_kernel" in panes(app))
     shown = panes(app)
     assert "Triton IR of add_relu_kernel" in shown
     assert "Triton GPU IR of add_relu_kernel" not in shown, "the kernel has none"
@@ -211,4 +200,4 @@ def test_a_failure_of_the_judge_is_said_once_and_can_be_asked_again(visit: Visit
 
     judge.compiling = compiled
     app = checked(visit("workbench", task=TASK_ID), TRITON)
-    drawn_until(app, lambda: any("The judge is away" in each.value for each in app.info))
+    redrawn_until(app, lambda: any("The judge is away" in each.value for each in app.info))

@@ -2,7 +2,6 @@
 
 import contextlib
 import functools
-import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -18,11 +17,13 @@ from passnet_core.execution.backends.fake import FakeBackend
 from passnet_core.records import digest_of
 from passnet_core.service import Service, open_service
 from passnet_core.settings import read_settings
+from tests.waiting import eventually, seconds
 
 # each visit would search all installed packages for components, which takes longer than the page
 manifest_scanner.scan_component_manifests = functools.cache(manifest_scanner.scan_component_manifests)
 
 PROJECT = Path(__file__).resolve().parents[2]
+STARTS = ("pages",)
 Visit = Callable[..., AppTest]
 BROWSER = "0" * 32
 VISITOR = digest_of(f"browser {BROWSER}")[:32]
@@ -53,7 +54,7 @@ def visit(page: links.Name, browser: str = BROWSER, **selected: str) -> AppTest:
 
 def opened(page: links.Name, selected: Mapping[str, str], browser: str = BROWSER) -> AppTest:
     """Open a page in a new tab of this browser. selected: what its address selects."""
-    app = AppTest.from_file(str(PROJECT / "pages" / "ui" / "main.py"), default_timeout=60)
+    app = AppTest.from_file(str(PROJECT / "pages" / "ui" / "main.py"), default_timeout=seconds(60))
     # no cookies come here
     app.session_state["browser"] = browser
     for key, value in selected.items():
@@ -94,9 +95,18 @@ def turned(app: AppTest, tab: str) -> AppTest:
 
 def until(app: AppTest, said: str) -> AppTest:
     """Rerun the page, as its polling does, until it shows this text."""
-    deadline = time.monotonic() + 240
-    while said not in texts(app):
-        assert time.monotonic() < deadline, texts(app)
+    redrawn_until(app, lambda: said in texts(app), said)
+    return app
+
+
+def redrawn_until(app: AppTest, shown: Callable[[], bool], what: str = "what the page should show") -> None:
+    """Rerun the page, as its polling does, until the condition holds."""
+
+    def look() -> bool:
+        if shown():
+            return True
         app.run()
         assert not app.exception, app.exception[0].message
-    return app
+        return False
+
+    eventually(look, what, idle_s=60)

@@ -11,12 +11,14 @@ from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from tests.waiting import seconds
+
 
 @dataclass(frozen=True)
 class Said:
     """An answer of a model. calls: (tool, arguments as JSON text). status: of an error, whose message is the text.
     dropped: the number of characters until the connection breaks; −1: before any answer. pause_s: before each piece.
-    raw: sent instead. deltas: sent before the text."""
+    held: all but the first piece waits for it. raw: sent instead. deltas: sent before the text."""
 
     text: str = ""
     calls: Sequence[tuple[str, str]] = ()
@@ -26,6 +28,7 @@ class Said:
     headers: Sequence[tuple[str, str]] = ()
     dropped: int | None = None
     pause_s: float = 0.0
+    held: threading.Event | None = None
     raw: bytes | None = None
     deltas: Sequence[dict[str, Any]] = ()
 
@@ -69,6 +72,21 @@ def serving(models: dict[str, Script]) -> Iterator[ModelServer]:
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+@contextmanager
+def holding_back() -> Iterator[threading.Event]:
+    """What an answer can wait for (Said.held). Whoever has not waited for the answer finds it unset; it is set after a
+    long time, so that whoever does wait goes on."""
+    released = threading.Event()
+    timer = threading.Timer(seconds(60), released.set)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield released
+    finally:
+        timer.cancel()
+        released.set()
 
 
 def saying(*said: Said) -> Script:
@@ -126,6 +144,9 @@ class _Answer(BaseHTTPRequestHandler):
                 return
             if said.pause_s and self.server.closing.wait(said.pause_s):
                 return
+            while start and said.held is not None and not said.held.is_set():
+                if self.server.closing.wait(0.02):
+                    return
             self._delta({"content": said.text[start : start + PIECE]})
             sent += PIECE
         for index, (tool, arguments) in enumerate(said.calls):

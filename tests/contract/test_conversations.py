@@ -1,4 +1,4 @@
-"""Conversations that go on without a page: every turn in the store, stopped within a second, branched, found again."""
+"""Conversations that go on without a page: every turn in the store, stopped amid an answer, branched, found again."""
 
 import json
 import os
@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -39,8 +38,9 @@ from passnet_core.solvers.llm.client import ChatModel
 from passnet_core.store.opening import open_store
 from passnet_core.training.chat_rows import openai_row
 from passnet_core.training.examples import example_of
-from tests.contract.model_server import ModelServer, Said, saying, serving
+from tests.contract.model_server import ModelServer, Said, holding_back, saying, serving
 from tests.contract.scripted import FINISH, a_pass, by_its_text, task, wrote
+from tests.waiting import eventually, seconds
 
 PROJECT = Path(__file__).resolve().parents[2]
 SPEC = EvalSpec(Stage.VERIFY, Device.CPU)
@@ -100,28 +100,17 @@ def test_a_conversation_is_the_same_after_reopening_the_store(service: Service, 
     store.close()
 
 
-def test_stop_works_within_a_second_and_keeps_the_finished_turns(service: Service, server: ModelServer) -> None:
-    reached = threading.Event()
-
-    def stalls(request: dict[str, Any], before: int) -> Said:
-        if before:
-            reached.set()
-            return Said("word " * 1000, pause_s=0.2)
-        return wrote(a_pass(Verdict.VALUES_ONLY))
-
-    server.models["scripted"] = stalls
+def test_stop_does_not_wait_for_the_answer_and_keeps_the_finished_turns(service: Service, server: ModelServer) -> None:
     model = ChatModel(ChatServer(server.base_url, "key"), "scripted")
     talks = service.conversations
-    talk = talks.start(model, service.corpus.task("add-relu"), order())
-    assert reached.wait(60)
-    until = time.monotonic() + 60
-    while "word" not in talks.standing(talk).writing:
-        assert time.monotonic() < until, "the answer in progress must be visible"
-    assert talks.standing(talk).doing == "the model is writing"
-    start = time.monotonic()
-    talks.stop(talk)
-    found = talks.wait(talk)
-    assert time.monotonic() - start < 1
+    with holding_back() as released:
+        server.models["scripted"] = saying(wrote(a_pass(Verdict.VALUES_ONLY)), Said("word " * 1000, held=released))
+        talk = talks.start(model, service.corpus.task("add-relu"), order())
+        eventually(lambda: "word" in talks.standing(talk).writing, "the answer in progress")
+        assert talks.standing(talk).doing == "the model is writing"
+        talks.stop(talk)
+        found = talks.wait(talk)
+        assert not released.is_set(), "it waited for the rest of the answer"
     assert found.ending is not None
     assert (found.ending.end, len(found.turns), found.ending.accepted) == (End.STOPPED, 1, 1)
     assert found.ending.unfinished.startswith("word word")
@@ -359,7 +348,7 @@ def test_a_killed_app_loses_no_finished_turn(service: Service, server: ModelServ
     with subprocess.Popen(argv, cwd=PROJECT, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         talk = process.stdout.readline().strip()
-        assert reached.wait(60)
+        assert reached.wait(seconds(60))
         # another process with the same store sees that it is running
         watching = open_service(Settings(home, data, Path(sys.executable)), backend=FakeBackend(by_its_text))
         standing = watching.conversations.standing(talk)

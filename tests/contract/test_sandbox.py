@@ -5,6 +5,7 @@ import os
 import struct
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -12,22 +13,25 @@ import pytest
 from passnet_core.errors import InfrastructureError
 from passnet_core.judge.supervisor import confinement, sandbox
 from passnet_core.records import Device, Isolation
+from tests.waiting import seconds
+
+pytestmark = pytest.mark.sandbox
 
 
-def inside(code: str, **more: str) -> subprocess.CompletedProcess[str]:
-    """Run Python code in the sandbox of a candidate."""
+def inside(code: str, *, also: Sequence[Path] = (), **more: str) -> subprocess.CompletedProcess[str]:
+    """Run Python code in the sandbox of a candidate. also: further folders that it shows."""
     return subprocess.run(
-        sandbox.command([sys.executable, "-c", code], isolation=Isolation.SANDBOXED, device=Device.CPU),
-        env=sandbox.environment(Device.CPU, sandbox.PRIVATE_TEMP, {**os.environ, **more}),
+        sandbox.command([sys.executable, "-c", code], isolation=Isolation.SANDBOXED, device=Device.CPU, also=also),
+        env=sandbox.environment(Device.CPU, sandbox.private_temp(also), {**os.environ, **more}),
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=seconds(60),
         check=False,
     )
 
 
-def told(code: str, **more: str) -> object:
-    ran = inside(f"import json, os, socket\n{code}", **more)
+def told(code: str, *, also: Sequence[Path] = (), **more: str) -> object:
+    ran = inside(f"import json, os, socket\n{code}", also=also, **more)
     assert ran.returncode == 0, ran.stderr
     return json.loads(ran.stdout)
 
@@ -52,7 +56,7 @@ def test_a_sandbox_shows_no_secret_of_the_system() -> None:
     assert told(f"print(json.dumps([os.path.exists(path) for path in {paths}]))") == [False] * len(paths)
 
 
-def test_a_sandbox_can_write_only_to_its_private_tmp() -> None:
+def test_a_sandbox_can_write_only_to_its_scratch_folder() -> None:
     tried = ["/", "/usr", "/dev", "/etc", str(sandbox.PACKAGE), sys.prefix]
     code = f"""
 def writable(folder):
@@ -61,9 +65,23 @@ def writable(folder):
     except OSError:
         return False
     return True
-print(json.dumps([writable(folder) for folder in {tried!r} + ['/tmp']]))
+print(json.dumps([writable(folder) for folder in {tried!r} + [os.environ['TMPDIR']]]))
 """
     assert told(code) == [False] * len(tried) + [True]
+
+
+@pytest.mark.parametrize("shown", [(), ("/tmp/below",), ("/tmp/below", "/scratch/below")], ids=len)
+def test_the_scratch_folder_lies_where_nothing_of_the_machine_is_shown(
+    shown: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sandbox, "_shown_folders", lambda inherited: [Path("/usr/lib/python3")])
+    assert sandbox.private_temp([Path(each) for each in shown]) == ("/tmp", "/scratch", "/scratch")[len(shown)]
+
+
+def test_a_folder_below_the_temporary_one_does_not_show_in_the_scratch_folder(tmp_path: Path) -> None:
+    (tmp_path / "data").write_text("shown")
+    code = f"print(json.dumps([open({str(tmp_path / 'data')!r}).read(), os.listdir(os.environ['TMPDIR'])]))"
+    assert told(code, also=[tmp_path]) == ["shown", []]
 
 
 def test_the_disk_of_a_sandbox_is_limited() -> None:
@@ -71,7 +89,7 @@ def test_the_disk_of_a_sandbox_is_limited() -> None:
 total = 0
 try:
     while total < 1 << 30:
-        with open(f'/tmp/{total}', 'wb') as file:
+        with open(f'{os.environ["TMPDIR"]}/{total}', 'wb') as file:
             file.write(bytes(1 << 24))
         total += 1 << 24
 except OSError:
@@ -135,7 +153,7 @@ subprocess.run(sandbox.command(command, isolation=Isolation.SANDBOXED, device=De
             capture_output=True,
             text=True,
             start_new_session=True,
-            timeout=120,
+            timeout=seconds(60),
             check=False,
         )
     finally:

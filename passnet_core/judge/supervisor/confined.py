@@ -53,7 +53,7 @@ def main(isolation: str, home: Path, program: Sequence[str]) -> int:
             lock.alone() if alone else contextlib.nullcontext(),
             steady_core() if alone else contextlib.nullcontext() as core,
         ):
-            scratch = sandbox.PRIVATE_TEMP if place is Isolation.SANDBOXED else folder
+            scratch = sandbox.private_temp(also) if place is Isolation.SANDBOXED else folder
             return subprocess.run(
                 sandbox.command(argv, isolation=place, device=where, limits=LIMITS, also=also),
                 env=sandbox.environment(where, scratch, os.environ) | ({} if core is None else {CORE: str(core)}),

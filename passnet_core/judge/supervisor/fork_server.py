@@ -71,7 +71,7 @@ class ForkServer:
         """Start it as a program of its own."""
         if self.place.isolation is not Isolation.SANDBOXED:
             self.folder = Path(tempfile.mkdtemp(prefix="judge-", dir=self.place.folder))
-        scratch = sandbox.PRIVATE_TEMP if self.folder is None else str(self.folder)
+        scratch = sandbox.private_temp() if self.folder is None else str(self.folder)
         words = ("fork-server", str(remote.fileno()), self.device.value, scratch, who)
         argv = [sys.executable, "-m", "passnet_core.judge", *words]
         return sandbox.started(

@@ -24,8 +24,8 @@ from passnet_core.records import Device, Isolation
 
 PACKAGE = Path(__file__).resolve().parents[2]
 
-PRIVATE_TEMP = "/tmp"
-"""The scratch folder inside the sandbox: in memory, limited in size, gone with the process."""
+PRIVATE_TEMPS = ("/tmp", "/scratch")
+"""Where the scratch folder of a sandbox lies inside it: in memory, limited in size, gone with the process."""
 
 HOLDER = "cat"
 """A program that keeps a sandbox in which nothing else runs yet, and answers once it has been set up."""
@@ -141,7 +141,7 @@ def command(
     program = shutil.which("bwrap")
     if program is None:
         raise InfrastructureError("bubblewrap is not installed. Install it, or set PASSNET_ISOLATION to process.")
-    scratch_size = str(limits.scratch_bytes)
+    scratch_size, temp = str(limits.scratch_bytes), private_temp(also)
     unshared = ("ipc", "uts", "net", "cgroup-try") if around else ("all",)
     line = [program, *(f"--unshare-{each}" for each in unshared), "--unshare-user", "--die-with-parent"]
     if _has_terminal():
@@ -158,7 +158,7 @@ def command(
         line += ["--ro-bind-try", name, name]
     line += ["--bind", "/proc", "/proc"] if around else ["--proc", "/proc", *_kernel_settings()]
     line += ["--dev", "/dev"]
-    line += ["--size", scratch_size, "--tmpfs", "/dev/shm", "--size", scratch_size, "--tmpfs", PRIVATE_TEMP]
+    line += ["--size", scratch_size, "--tmpfs", "/dev/shm", "--size", scratch_size, "--tmpfs", temp]
     # torch reads the processor topology and, on CUDA, the PCI bus and NUMA nodes
     line += ["--ro-bind-try", *(["/sys"] * 2 if device is Device.CUDA else ["/sys/devices/system/cpu"] * 2)]
     if device is Device.CUDA:
@@ -170,7 +170,7 @@ def command(
         # a wheel also holds reference bundles and recorded times, which a candidate must not see
         line += ["--tmpfs", str(app), "--remount-ro", str(app)]
     # otherwise the empty folders around the mounts would be writable without a limit
-    line += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", PRIVATE_TEMP]
+    line += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", temp]
     return [*line, "--", *argv]
 
 
@@ -270,6 +270,16 @@ def _holds_any(folder: Path, protected: Iterable[Path]) -> bool:
     return any(each.is_relative_to(folder) for each in protected)
 
 
+def private_temp(also: Sequence[Path] = ()) -> str:
+    """The scratch folder inside a sandbox that shows these further folders.
+
+    It is the first of PRIVATE_TEMPS below which no folder of the machine is shown. What is mounted there could not be
+    removed for the next bundle, and would tell each bundle where on the machine this package lies."""
+    shown = (*_shown_folders(os.environ), *(path.absolute() for path in also))
+    free = (temp for temp in PRIVATE_TEMPS if not any(path.is_relative_to(temp) for path in shown))
+    return next(free, PRIVATE_TEMPS[-1])
+
+
 def _shown_folders(inherited: Mapping[str, str]) -> list[Path]:
     """The interpreter with its packages, this package, and folders that variables name, except those below /usr."""
     wanted = [Path(sys.prefix), Path(sys.base_prefix), Path(sys.executable).resolve().parent.parent, PACKAGE]
@@ -349,7 +359,7 @@ def confine_this_process(device: Device, also: Sequence[Path] = ()) -> None:
 
 def _reach(device: Device, also: Sequence[Path]) -> confinement.Reach:
     """The files that a worker may reach: in a sandbox everything it sees, otherwise a similar list of the machine's."""
-    scratch = Path(os.environ.get("TMPDIR", PRIVATE_TEMP))
+    scratch = Path(os.environ.get("TMPDIR", PRIVATE_TEMPS[0]))
     private = is_private()
     system = (*SYSTEM_FOLDERS, *SYSTEM_FILES, "/proc", "/sys")
     nodes = [Path("/dev", name) for name in ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts")]
@@ -445,7 +455,7 @@ def _process(fields: Sequence[bytes]) -> _Process:
 
 def is_private() -> bool:
     """Whether the calling process runs in a sandbox."""
-    return os.environ.get("TMPDIR") == PRIVATE_TEMP
+    return os.environ.get("TMPDIR") in PRIVATE_TEMPS
 
 
 def descendants(pid: int) -> list[int]:

@@ -35,7 +35,7 @@ class Zygote:
                 argv,
                 isolation=Isolation.SANDBOXED,
                 device=Device.CPU,
-                scratch=sandbox.PRIVATE_TEMP,
+                scratch=sandbox.private_temp(),
                 channel=remote,
                 log=self.log.writer,
                 around=True,

@@ -135,7 +135,7 @@ class _ZygoteLoop:
                 os.dup2(source, target)
             os.closerange(4, os.sysconf("SC_OPEN_MAX"))
             own = socket.socket(fileno=3)
-            forking.serve(own, Device.CPU, Path(sandbox.PRIVATE_TEMP), worker, asked["who"])
+            forking.serve(own, Device.CPU, Path(os.environ["TMPDIR"]), worker, asked["who"])
 
         room = _Room(self.room)
         try:
@@ -178,7 +178,7 @@ def _entered(room: _Room, become: Callable[[], None]) -> tuple[int, socket.socke
                 os._exit(0)
             confinement.drop_capabilities()
             os.setpgid(0, 0)
-            os.chdir(sandbox.PRIVATE_TEMP)
+            os.chdir(os.environ["TMPDIR"])
             theirs.recv(1)
             gc.freeze()
             become()

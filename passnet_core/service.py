@@ -30,6 +30,7 @@ from passnet_core.leaderboard.settling import RunState, settle
 from passnet_core.leaderboard.submission_register import SubmissionRegister
 from passnet_core.lessons.certifying import certificate_of
 from passnet_core.lessons.course import Course
+from passnet_core.lessons.grading import lesson_spec
 from passnet_core.lessons.lesson import TASK, Lesson
 from passnet_core.lessons.progress import FinishedRun, GradedRun, handed_in, reached
 from passnet_core.records import (
@@ -838,11 +839,6 @@ def course_of(settings: Settings) -> Course:
     """The bundled lessons and a teacher's own, with the bundled and the imported tasks."""
     corpus = Corpus([settings.data / "tasks", settings.home / "tasks"])
     return Course([settings.data / "lessons", settings.home / "lessons"], corpus)
-
-
-def lesson_spec() -> EvalSpec:
-    """How passes in a lesson are judged: by their values on a CPU, so that everybody gets the same stars."""
-    return EvalSpec(stage=Stage.VERIFY, device=Device.CPU, deadline_s=60.0)
 
 
 def corpus_of(settings: Settings) -> Corpus:

@@ -18,9 +18,9 @@ from pages.ui.text import clock, count, is_before, plain
 from pages.ui.words import VERDICTS
 from passnet_core.errors import UnknownItem
 from passnet_core.execution.runs_in_progress import Progress
+from passnet_core.lessons.grading import lesson_spec
 from passnet_core.people.quotas import QuotaExceeded
 from passnet_core.records import Bundle, EvalSpec, Finding, Outcome, Stage, Subgraph, Task
-from passnet_core.service import lesson_spec
 
 LIVE_S = 0.25
 """How long a page waits for a check before it is drawn without."""

@@ -16,14 +16,14 @@ from passnet_core.errors import BadInput
 from passnet_core.execution.jobs import jobs_of
 from passnet_core.execution.scheduler import Scheduler
 from passnet_core.lessons.course import Course
-from passnet_core.lessons.grading import Grade, graded
+from passnet_core.lessons.grading import Grade, graded, lesson_spec
 from passnet_core.lessons.lesson import Lesson
 from passnet_core.lessons.progress import handed_in
 from passnet_core.lessons.reading import shortcomings
 from passnet_core.lessons.trying import MOST_S, Judge, TriedBundle, of_mistakes, symptoms_seen, trials
 from passnet_core.lessons.writing import new_lesson
 from passnet_core.records import Bundle, Outcome
-from passnet_core.service import course_of, lesson_spec
+from passnet_core.service import course_of
 from passnet_core.store.rows import RunFile
 
 LESSON = "a lesson's id, such as first-pattern"

@@ -5,7 +5,18 @@ from dataclasses import dataclass
 
 from passnet_core.bundles.static_rules.rules import DEVICE, WRAP
 from passnet_core.lessons.lesson import Lesson, Mistake, Star
-from passnet_core.records import RIGHT, UNDECIDED, UNJUDGED, UNLOADED, UNREPLACED, Outcome, Stage, Verdict
+from passnet_core.records import (
+    RIGHT,
+    UNDECIDED,
+    UNJUDGED,
+    UNLOADED,
+    UNREPLACED,
+    Device,
+    EvalSpec,
+    Outcome,
+    Stage,
+    Verdict,
+)
 from passnet_core.records.outcomes import REPEATED
 
 MOST_TRAFFIC = 1.05
@@ -31,6 +42,11 @@ class Grade:
     def passed(self) -> bool:
         """Whether all stars are earned."""
         return self.complete and not self.missing and not self.ungraded
+
+
+def lesson_spec() -> EvalSpec:
+    """How passes in a lesson are judged: by their values on a CPU, so that everybody gets the same stars."""
+    return EvalSpec(stage=Stage.VERIFY, device=Device.CPU, deadline_s=60.0)
 
 
 def graded(lesson: Lesson, outcomes: Sequence[Outcome]) -> Grade:

@@ -19,7 +19,7 @@ from passnet_core.corpus.packs import write_pack
 from passnet_core.execution.backends.local import LocalBackend
 from passnet_core.execution.jobs import jobs_of
 from passnet_core.leaderboard.boards import table_of
-from passnet_core.lessons.grading import graded
+from passnet_core.lessons.grading import graded, lesson_spec
 from passnet_core.records import (
     Bundle,
     EvalSpec,
@@ -34,7 +34,7 @@ from passnet_core.records import (
     Verdict,
 )
 from passnet_core.scoring.scores import LEVELS, Interpretation, error_aware_score
-from passnet_core.service import course_of, lesson_spec, read_references
+from passnet_core.service import course_of, read_references
 from passnet_core.settings import read_settings
 from passnet_core.store.opening import open_store
 from passnet_core.store.rows import RunFile

@@ -16,10 +16,10 @@ from pathlib import Path
 from passnet_core.execution.backends.local import LocalBackend
 from passnet_core.execution.jobs import jobs_of
 from passnet_core.execution.scheduler import Scheduler
-from passnet_core.lessons.grading import Grade, graded
+from passnet_core.lessons.grading import Grade, graded, lesson_spec
 from passnet_core.lessons.lesson import Lesson
 from passnet_core.records import Outcome
-from passnet_core.service import course_of, lesson_spec
+from passnet_core.service import course_of
 from passnet_core.settings import read_settings
 from tests.redteam.learners import Altered, altered
 

@@ -12,10 +12,11 @@ import pytest
 from passnet_core.errors import BadInput
 from passnet_core.execution.backends.local import LocalBackend
 from passnet_core.execution.jobs import jobs_of
+from passnet_core.lessons.grading import lesson_spec
 from passnet_core.lessons.lesson import Lesson
 from passnet_core.records import Bundle, Outcome, Verdict
 from passnet_core.reports.reproducing import reproducer
-from passnet_core.service import course_of, lesson_spec
+from passnet_core.service import course_of
 from passnet_core.settings import read_settings
 from tests.contract.interpreted import run_interpreted
 from tests.contract.judging import ample_s

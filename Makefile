@@ -1,11 +1,17 @@
 # make run serves the app; make test runs every test that this machine can run. Both make the environment they need.
-# make smoke takes about a minute; make test-all judges the whole adversarial corpus and records the run.
+# make smoke takes about a minute; make test-all leaves nothing out and takes about an hour.
+# TORCH=... is given to pip before all else, for another build of torch: a wheel, or 'torch==VERSION --index-url URL'.
 PYTHON ?= python3
 VENV ?= .venv
 PORT ?= 8501
 WORKERS ?= 3
+TORCH ?=
 
 BIN := $(VENV)/bin
+# the tests that start no judge, and one real CHECK
+SMOKE := tests/unit tests/pages/test_pieces.py tests/adversarial/test_headers.py tests/adversarial/test_table.py \
+  tests/adversarial/test_stated_rules.py \
+  tests/contract/test_backend.py::test_check_reports_the_match_and_shows_the_rewritten_graph
 
 .PHONY: run smoke test test-all fuzz test-gpu lint bench screenshots bench-gpu tasks bundles assets wheel constraints clean
 
@@ -13,24 +19,24 @@ run: $(VENV)/.app $(VENV)/.prepared
 	$(BIN)/python -m compileall -q passnet_core
 	$(BIN)/python -m streamlit run app.py --server.address 127.0.0.1 --server.port $(PORT)
 
-# lint, types, the tests that start no judge, and one real CHECK; no test process loads torch
+# lint, types and quick tests, whose processes load no torch
 smoke: lint
-	$(BIN)/python -m pytest --lane smoke -n 2 --dist worksteal
+	$(BIN)/python -m pytest -m "not slow" --without torch --without triton -n 2 --dist worksteal $(SMOKE)
 
-# all tests; of the adversarial corpus and the reference bundles a sample if nothing changed that verdicts depend on
+# all tests but the slow ones and those that tests/which.py leaves out; writes tests/recorded.json if that has changed
 # the judge's processes write no bytecode, and there are hundreds of them; mypy runs beside the first tests
 test: $(VENV)/.dev
 	$(BIN)/python -m compileall -q passnet_core
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/mypy & types=$$!; \
-	$(BIN)/python -m pytest --lane test -n $(WORKERS) --dist worksteal; tests=$$?; \
+	$(BIN)/python -m ruff check .
+	$(BIN)/python -m ruff format --check .
+	$(BIN)/python -m mypy & types=$$!; \
+	$(BIN)/python -m pytest -m "not slow" --unless-settled --record -n $(WORKERS) --dist worksteal; tests=$$?; \
 	wait $$types && exit $$tests
 
-# all tests; if none fails, writes tests/adversarial/full_run.json: commit it with a change of the judge
+# all tests
 test-all: lint
 	$(BIN)/python -m compileall -q passnet_core
-	$(BIN)/python -m pytest --lane all -n $(WORKERS) --dist worksteal
+	$(BIN)/python -m pytest --record -n $(WORKERS) --dist worksteal
 
 # 10,008 cases of altered input, others each day; takes about half an hour
 fuzz: $(VENV)/.dev
@@ -41,9 +47,9 @@ test-gpu: $(VENV)/.dev
 	$(BIN)/python -m pytest -m gpu
 
 lint: $(VENV)/.dev
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/mypy
+	$(BIN)/python -m ruff check .
+	$(BIN)/python -m ruff format --check .
+	$(BIN)/python -m mypy
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m tests.benchmarks
@@ -90,6 +96,7 @@ $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "Python 3.11 or newer is needed; '$(PYTHON)' is older or missing. Name another: make PYTHON=python3.12 ..."; exit 1; }
 	$(PYTHON) -m venv $(VENV)
+	$(if $(TORCH),$(BIN)/python -m pip install --quiet $(TORCH) || { rm -rf $(VENV); exit 1; })
 
 $(VENV)/.app: pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --requirement requirements.txt --constraint constraints.txt

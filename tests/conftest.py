@@ -1,4 +1,4 @@
-"""Mark every test with its needs, select the tests of a lane, and report why tests cannot run on this machine."""
+"""Say why tests cannot run on this machine, leave out what is settled, and record what has passed."""
 
 import functools
 import os
@@ -7,7 +7,6 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,25 +14,19 @@ import pytest
 from hypothesis import settings
 
 from passnet_core.execution.backends.local import LocalBackend
-from passnet_core.records import Device
-from tests import areas, lanes
-from tests.adversarial import full_run
-from tests.adversarial.corpus import Entry
-from tests.areas import AREAS
-from tests.lanes import BROWSER, GPU, JUDGE, SANDBOX, SLOW, TESTS, TORCH
+from tests import which
 from tests.real_judge import running_backend
+from tests.waiting import seconds
 
-PROJECT = TESTS.parent
-
-PLAN = pytest.StashKey[full_run.Plan]()
-"""The files of the adversarial corpus to judge: decided once, and sent to all pytest-xdist workers."""
-DIGESTS = pytest.StashKey[dict[str, str]]()
-"""The digests of the areas as they were when the run began."""
-STATE = pytest.StashKey[full_run.State]()
-"""What the verdicts depend on, as it was when the run began."""
+EVIDENCE = pytest.StashKey[dict[str, str]]()
+"""The evidence of each settled file, as it was when the run began."""
+UNCHANGED = pytest.StashKey[frozenset[str]]()
+"""The settled files of whose tests only a sample runs: decided once, and sent to all pytest-xdist workers."""
+COUNTS = pytest.StashKey[dict[str, list[int]]]()
+"""For each settled file the number of its settled tests, and how many of them are left out."""
 NO_GPU = "no CUDA device"
-CORPUS_FILE = "corpus file"
-"""The property of a test's report that names the corpus file which the test judged on the CPU."""
+SUBJECT = "subject"
+"""The property of a test's report that has the place and the digest of what the test judges."""
 
 # no deadline: a busy machine must not fail a property
 settings.register_profile("patient", deadline=None)
@@ -55,7 +48,7 @@ def missing_gpu() -> str:
         return NO_GPU
     asked = subprocess.run(
         [sys.executable, "-c", "import torch; print(torch.cuda.is_available())"],
-        capture_output=True, text=True, timeout=300, check=False,
+        capture_output=True, text=True, timeout=seconds(60), check=False,
     )  # fmt: skip
     return "" if asked.stdout.strip() == "True" else NO_GPU
 
@@ -81,99 +74,60 @@ def chromium() -> str | None:
     return named or next((path for name in ("chromium", "chromium-browser") if (path := shutil.which(name))), None)
 
 
-NEEDS: dict[str, Callable[[], str]] = {GPU: missing_gpu, BROWSER: missing_browser, SANDBOX: missing_sandbox}
+NEEDS: dict[str, Callable[[], str]] = {"gpu": missing_gpu, "browser": missing_browser, "sandbox": missing_sandbox}
+"""What says why tests with a marker cannot run here."""
 
 
 # --- which tests run -------------------------------------------------------------------------------------------------
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    group = parser.getgroup("lanes")
+    group = parser.getgroup("settled")
+    group.addoption("--unless-settled", action="store_true", help="leave out settled tests, as tests/which.py says")
+    group.addoption("--record", action="store_true", help="record settled tests that passed in tests/recorded.json")
     group.addoption(
-        "--lane",
-        choices=[each.value for each in lanes.Lane],
-        help="run the tests of make smoke, test or test-all; by default all given tests run and nothing is recorded",
+        "--without", action="append", default=[], metavar="MODULE", help="fail whatever imports this module"
     )
-    group.addoption(
-        "--corpus-turn",
-        type=int,
-        metavar="N",
-        help="which sample of the adversarial corpus the lane 'test' judges; by default the number of the day (UTC)",
-    )
-
-    group.addoption(
-        "--area",
-        action="append",
-        default=[],
-        choices=sorted(AREAS),
-        help="run all tests of this area, and record it if none fails; may be repeated",
-    )
-
     fuzzing = parser.getgroup("fuzzing")
     fuzzing.addoption("--fuzz-cases", type=int, default=23, metavar="N", help="cases of each kind that are drawn")
     fuzzing.addoption("--fuzz-seed", type=int, default=35, metavar="N", help="what these cases are drawn from")
 
 
-def config_areas(config: pytest.Config) -> tuple[str, ...]:
-    """The areas that --area names."""
-    return tuple(config.getoption("--area"))
-
-
-def lane_of(config: pytest.Config) -> lanes.Lane | None:
-    named = config.getoption("--lane")
-    return lanes.Lane(named) if named else None
-
-
 def pytest_configure(config: pytest.Config) -> None:
-    lane = lane_of(config)
+    sys.modules.update(dict.fromkeys(config.getoption("--without")))  # type: ignore[arg-type]
     if told := getattr(config, "workerinput", None):
-        files, why, day, areas_changed = told["corpus plan"]
-        config.stash[PLAN] = full_run.Plan(
-            None if files is None else frozenset(files), why, day, frozenset(areas_changed)
-        )
+        config.stash[UNCHANGED] = frozenset(told["unchanged"])
         return
-    config.stash[PLAN] = full_run.Plan(None, "all were asked for")
-    if lane in (lanes.Lane.TEST, lanes.Lane.ALL):
-        config.stash[STATE] = full_run.state()
-    if lane is lanes.Lane.TEST:
-        turn = config.getoption("--corpus-turn") or full_run.today()
-        by_rule = frozenset(full_run.file_of(each) for each in full_run.on_cpu() if each.by_rule)
-        plan = full_run.planned(config.stash[STATE], full_run.read(), by_rule, turn)
-        config.stash[PLAN] = replace(plan, areas=areas.changed())
-    if lane is lanes.Lane.ALL or config_areas(config):
-        config.stash[DIGESTS] = areas.digests()
+    leaving = config.getoption("--unless-settled")
+    config.stash[EVIDENCE] = which.evidence() if leaving or config.getoption("--record") else {}
+    known = which.recorded() if leaving else {}
+    config.stash[UNCHANGED] = frozenset(
+        place for place, digest in config.stash[EVIDENCE].items() if known.get(place) == digest
+    )
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """Send the plan to each pytest-xdist worker: all must collect the same tests, also around midnight."""
-    plan = node.config.stash[PLAN]
-    files = None if plan.files is None else sorted(plan.files)
-    node.workerinput["corpus plan"] = [files, plan.why, plan.day, sorted(plan.areas)]
-
-
-def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Skip test files that the smoke lane does not run before they are imported: importing may load torch."""
-    is_test = collection_path.name.startswith("test_") and collection_path.suffix == ".py"
-    if lane_of(config) is lanes.Lane.SMOKE and is_test and not lanes.in_smoke(lanes.place_of(collection_path)):
-        return True
-    return None
+    node.workerinput["unchanged"] = sorted(node.config.stash[UNCHANGED])
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    for item in items:
-        for marker in lanes.markers_of(name_of(item), getattr(item, "fixturenames", ())):
-            item.add_marker(marker)
-    left_out = [item for item in items if not wanted(config, item)]
-    if left_out:
-        config.hook.pytest_deselected(items=left_out)
-    kept = [item for item in items if item not in set(left_out)]
-    items[:] = sorted(kept, key=lambda item: lanes.turn(name_of(item)))
-    for item in items:
-        if (file := corpus_file(item)) is not None:
+    settled = [item for item in items if item.get_closest_marker("settled")]
+    known, unchanged = which.recorded(), config.stash[UNCHANGED]
+    left_out = {item for item in settled if which.may_be_left_out(item.nodeid, subject_of(item), known, unchanged)}
+    config.stash[COUNTS] = {}
+    for item in settled:
+        count = config.stash[COUNTS].setdefault(which.place_of(item.path), [0, 0])
+        count[0] += 1
+        count[1] += item in left_out
+        if (subject := subject_of(item)) is not None and item not in left_out:
             # the report of the test carries it, also from a worker process
-            item.user_properties.append((CORPUS_FILE, file))
+            item.user_properties.append((SUBJECT, [which.place_of(subject), which.subject_digest(subject)]))
+    kept = [item for item in items if item not in left_out]
+    # a long test that starts last would leave the other workers idle
+    items[:] = sorted(kept, key=lambda item: item.get_closest_marker("long") is None)
+    config.hook.pytest_deselected(items=sorted(left_out, key=lambda item: item.nodeid))
     for marker, why_missing in NEEDS.items():
         marked = [item for item in items if item.get_closest_marker(marker)]
         reason = why_missing() if marked else ""
@@ -182,49 +136,22 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
                 item.add_marker(pytest.mark.skip(reason=reason))
 
 
-def wanted(config: pytest.Config, item: pytest.Item) -> bool:
-    """Whether the lane, or the areas that were named, have this test."""
-    if (named := config_areas(config)) and (lanes.area_of(name_of(item)) not in named or item.get_closest_marker(SLOW)):
-        return False
-    if lane_of(config) in (lanes.Lane.SMOKE, lanes.Lane.TEST) and item.get_closest_marker(SLOW):
-        return False
-    if lane_of(config) is lanes.Lane.SMOKE:
-        return lanes.in_smoke(name_of(item))
-    plan, file, name = config.stash[PLAN], corpus_file(item), name_of(item)
-    if plan.files is None:
-        return True
-    if (area := lanes.area_of(name)) is not None:
-        together = AREAS[area].tests[0] if AREAS[area].together else name
-        return area in plan.areas or lanes.has_its_day(together, plan.day)
-    if lanes.is_of_the_judge(name):
-        return launched_reference(item) in plan.files or lanes.has_its_day(name, plan.day)
-    return file is None or file in plan.files
-
-
-def launched_reference(item: pytest.Item) -> str:
-    """The reference bundle that a test launches without judging it, or an empty name."""
+def subject_of(item: pytest.Item) -> Path | None:
+    """The pass, bundle or lesson of this project that a test judges: a parameter that is its path, or has it."""
     given = getattr(item, "callspec", None)
-    return full_run.reference_of(given.params["launched"]) if given and "launched" in given.params else ""
+    paths = (getattr(value, "path", value) for value in (given.params.values() if given else ()))
+    return next((path for path in paths if isinstance(path, Path)), None)
 
 
-def name_of(item: pytest.Item) -> str:
-    """The name of a test as tests/lanes.py spells it: file, function and case."""
-    _, colons, inside = item.nodeid.partition("::")
-    return lanes.place_of(item.path) + colons + inside
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["settled"] = session.config.stash.get(COUNTS, {})
 
 
-def corpus_file(item: pytest.Item) -> str | None:
-    """The file of the adversarial corpus, the reference bundle or the lesson that a test judges on the CPU, or None."""
-    given = getattr(item, "callspec", None)
-    if given is None:
-        return None
-    if (reference := given.params.get("judged_reference")) is not None:
-        return full_run.reference_of(reference)
-    if (lesson := given.params.get("judged_lesson")) is not None:
-        return full_run.lesson_of(lesson)
-    if not isinstance(given.params.get("entry"), Entry) or given.params.get("device") is not Device.CPU:
-        return None
-    return full_run.file_of(given.params["entry"])
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    node.config.stash[COUNTS] = getattr(node, "workeroutput", {}).get("settled", {})
 
 
 # --- what runs them --------------------------------------------------------------------------------------------------
@@ -253,35 +180,12 @@ def own_backend(tmp_path: Path) -> Iterator[LocalBackend]:
         yield made
 
 
-JUDGES_STARTED: list[str] = []
-
-
-def _notice(event: str, given: tuple[Any, ...]) -> None:
-    # "describe" loads no torch and ends at once
-    if event == "subprocess.Popen" and "passnet_core.judge" in given[1] and "describe" not in given[1]:
-        JUDGES_STARTED.append(str(given[1]))
-
-
-sys.addaudithook(_notice)
-
-
 @pytest.fixture(autouse=True)
 def _leaves_the_main_module() -> Iterator[None]:
     """A page that runs in a test becomes the main module, and processes that later tests spawn would run it again."""
     before = sys.modules["__main__"]
     yield
     sys.modules["__main__"] = before
-
-
-@pytest.fixture(autouse=True)
-def _needs_only_what_its_markers_say(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Fail a test that loads torch or starts a judge without being marked so in tests/lanes.py."""
-    loaded, started = "torch" in sys.modules, len(JUDGES_STARTED)
-    yield
-    marked = {each.name for each in request.node.iter_markers()}
-    test = name_of(request.node)
-    assert loaded or TORCH in marked or "torch" not in sys.modules, f"mark {test} as {TORCH!r} in tests/lanes.py"
-    assert JUDGE in marked or len(JUDGES_STARTED) == started, f"mark {test} as {JUDGE!r} in tests/lanes.py"
 
 
 # --- what is said at the end -----------------------------------------------------------------------------------------
@@ -294,46 +198,33 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, exitstatu
         terminalreporter.section("not run on this machine")
         for reason, count in reasons.most_common():
             terminalreporter.write_line(f"{count:4d}  {reason}")
-    if lane_of(config) in (lanes.Lane.TEST, lanes.Lane.ALL):
-        told = (dict(report.user_properties).get(CORPUS_FILE) for report in stats.get("passed", []))
-        passed = {str(file) for file in told if file is not None}
-        terminalreporter.section("adversarial corpus")
-        for line in corpus_summary(config, passed, failed=exitstatus != pytest.ExitCode.OK):
-            terminalreporter.write_line(line)
-    if DIGESTS in config.stash:
-        terminalreporter.section("areas")
-        for line in areas_summary(config, failed=exitstatus != pytest.ExitCode.OK, lacking=set(reasons) - {NO_GPU}):
-            terminalreporter.write_line(line)
+    if config.getoption("--unless-settled"):
+        terminalreporter.section("settled tests")
+        terminalreporter.write_line(what_was_left_out(config))
+    if config.getoption("--record"):
+        terminalreporter.write_line(recording(config, [report for each in stats.values() for report in each]))
 
 
-def areas_summary(config: pytest.Config, *, failed: bool, lacking: set[str]) -> list[str]:
-    """Record the areas all of whose tests ran, if nothing failed, and say so. lacking: what the machine lacks."""
-    chosen = config.option
-    whole = config.args_source is not pytest.Config.ArgsSource.ARGS and not (
-        chosen.keyword or chosen.markexpr or chosen.deselect or chosen.collectonly or getattr(chosen, "lf", False)
-    )
-    if failed or lacking or not whole:
-        return ["Not recorded: something failed, or not every test ran."]
-    names = config_areas(config) or tuple(AREAS)
-    now = areas.digests()
-    kept = {name: now[name] for name in names if now[name] == config.stash[DIGESTS][name]}
-    areas.record(kept)
-    lines = [f"Recorded in {areas.RECORD.relative_to(PROJECT)}: {', '.join(sorted(kept))}."] if kept else []
-    return [*lines, *(f"Not recorded: {name} changed during the run." for name in names if name not in kept)]
+def what_was_left_out(config: pytest.Config) -> str:
+    counts = config.stash.get(COUNTS, {}).values()
+    left_out, total = sum(left for _, left in counts), sum(of for of, _ in counts)
+    why = "nothing that could make them fail has changed since all of them passed"
+    return f"Left out {left_out:,} of {total:,}: {why} (tests/which.py). make test-all leaves out none."
 
 
-def corpus_summary(config: pytest.Config, passed: set[str], *, failed: bool) -> list[str]:
-    """Say how many files were judged and why these. Record a full run in which nothing failed."""
-    state, plan = config.stash[STATE], config.stash[PLAN]
-    lines = [f"{len(passed)} of {len(state.files)} files got their verdict ({plan.why})."]
-    if lane_of(config) is lanes.Lane.TEST:
-        if plan.files is not None:
-            told = f"changed: {', '.join(sorted(plan.areas))}" if plan.areas else "none of which changed"
-            lines.append(f"Tests of the judge alone, and of areas ({told}), run on one of {lanes.DAYS} days each.")
-        return [*lines, "All of them: make test-all. The same sample: pytest --lane test --corpus-turn N."]
-    if failed or passed != state.files.keys():
-        return [*lines, "Not recorded: something failed, or not every file was judged."]
-    if full_run.state() != state:
-        return [*lines, "Not recorded: the judge or a file changed during the run."]
-    full_run.write(state)
-    return [*lines, f"Recorded in {full_run.RECORD.relative_to(PROJECT)}."]
+def recording(config: pytest.Config, reports: list[Any]) -> str:
+    """Record the settled files all of whose tests passed, and what was judged as it should be. Say so, or why not."""
+    narrowed = "not all tests were asked for" if config.args_source is pytest.Config.ArgsSource.ARGS else ""
+    if why := narrowed or missing_sandbox() or which.versions_not_pinned():
+        return f"Nothing recorded: {why}."
+    reports = [report for report in reports if isinstance(report, pytest.TestReport)]
+    fine = (each for each in reports if (each.passed and each.when == "call") or NO_GPU in str(each.longrepr))
+    ended_well = Counter(report.nodeid.partition("::")[0] for report in fine)
+    now, before, counts = which.evidence(), config.stash[EVIDENCE], config.stash.get(COUNTS, {})
+    whole = {place for place in now if now[place] == before[place] and counts.get(place) == [ended_well[place], 0]}
+    judged = [(report.failed, *subject) for report in reports if (subject := dict(report.user_properties).get(SUBJECT))]
+    wrong = {place for failed, place, _ in judged if failed}
+    right = {place: digest for _, place, digest in judged if place not in wrong}
+    if not which.record({place: now[place] for place in whole} | right):
+        return "What is recorded holds."
+    return f"Recorded what passed in {which.place_of(which.RECORD)}: commit it."

@@ -7,6 +7,8 @@ from passnet_core.records import Device
 from tests.adversarial.corpus import Entry
 from tests.adversarial.judging_files import assert_as_stated, cases
 
+pytestmark = pytest.mark.settled
+
 
 @pytest.mark.parametrize(("entry", "device"), cases("honest"))
 def test_an_honest_pass_is_accepted(backend: LocalBackend, entry: Entry, device: Device) -> None:

@@ -7,6 +7,8 @@ from passnet_core.records import Device
 from tests.adversarial.corpus import Entry
 from tests.adversarial.judging_files import assert_as_stated, cases
 
+pytestmark = pytest.mark.settled
+
 
 @pytest.mark.parametrize(("entry", "device"), cases("values"))
 def test_a_cheat_gets_the_verdict_in_its_header(backend: LocalBackend, entry: Entry, device: Device) -> None:

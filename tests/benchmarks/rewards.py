@@ -25,7 +25,7 @@ from passnet_core.records import Subgraph
 from passnet_core.service import corpus_of
 from passnet_core.settings import read_settings
 from passnet_core.training.judge_client import JudgeClient, JudgeError
-from tests.lanes import TESTS
+from tests.which import TESTS
 
 CLIENTS = 16
 

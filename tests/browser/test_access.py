@@ -11,6 +11,8 @@ from playwright.sync_api import Page, TimeoutError, expect
 
 from tests.example_playground import LESSONS, REFERENCE_NAME, TASK_ID
 
+pytestmark = pytest.mark.browser
+
 OpenPage = Callable[..., Page]
 FADED_MS = 20_000
 LOOKS = 3

@@ -3,10 +3,13 @@
 import re
 from collections.abc import Callable
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.typing_code import editor, kept, replace_text
 from tests.example_playground import PASS, TASK_ID
+
+pytestmark = pytest.mark.browser
 
 OpenPage = Callable[..., Page]
 

@@ -3,9 +3,12 @@
 import re
 from collections.abc import Callable
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.example_playground import task
+
+pytestmark = pytest.mark.browser
 
 OpenPage = Callable[..., Page]
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from passnet_core.records import Verdict
@@ -14,6 +15,8 @@ from passnet_core.settings import read_settings
 from tests.browser.typing_code import FILE, editor, kept, replace_text
 from tests.example_playground import PASS, REFERENCE_NAME, TASK_ID, write_data
 from tests.serving import serving
+
+pytestmark = pytest.mark.browser
 
 OpenPage = Callable[..., Page]
 PRESSED = 60

@@ -4,10 +4,13 @@ import re
 from collections.abc import Callable
 from urllib.parse import parse_qs, urlparse
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.typing_code import editor, kept, replace_text
 from tests.example_playground import PASS
+
+pytestmark = pytest.mark.browser
 
 OpenPage = Callable[..., Page]
 

@@ -2,9 +2,12 @@
 
 from collections.abc import Callable
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.example_playground import PASS
+
+pytestmark = pytest.mark.browser
 
 OpenPage = Callable[..., Page]
 MOST_STOPS = 120

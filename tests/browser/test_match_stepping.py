@@ -3,10 +3,13 @@
 import re
 from collections.abc import Callable
 
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.typing_code import editor, replace_text
 from tests.example_playground import PASS
+
+pytestmark = pytest.mark.browser
 
 OpenPage = Callable[..., Page]
 WRONG = "return torch.mul(a, b)"

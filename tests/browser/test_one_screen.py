@@ -3,12 +3,15 @@
 import re
 from collections.abc import Callable
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from passnet_core.bundles.packing import packed
 from passnet_core.records import Bundle, PassFile
 from tests.browser.typing_code import editor, kept, replace_text
 from tests.example_playground import PASS, TASK_ID
+
+pytestmark = pytest.mark.browser
 
 OpenPage = Callable[..., Page]
 MISSING = PASS.replace("torch.nn.functional.relu", "torch.relu")

@@ -11,6 +11,8 @@ from passnet_core.reports.writing import written
 from passnet_core.store.rows import RunFile
 from tests.example_playground import REFERENCE, hostile, measured, task
 
+pytestmark = pytest.mark.browser
+
 HOSTILE = (
     "\"'></pre></style></title></svg><script>alert(1)</script><img src=https://evil.test/x.png onerror=alert(2)>"
     "<iframe src=https://evil.test/></iframe><a href=javascript:alert(3)>click</a><svg onload=alert(4)>"

@@ -3,7 +3,10 @@
 import re
 from collections.abc import Callable
 
+import pytest
 from playwright.sync_api import Page, expect
+
+pytestmark = pytest.mark.browser
 
 OpenPage = Callable[..., Page]
 

@@ -227,6 +227,7 @@ def test_the_memory_of_a_pass_is_limited(backend: LocalBackend) -> None:
     assert "emory" in outcome.reason + " ".join(each.text for each in outcome.evidence)
 
 
+@pytest.mark.sandbox
 def test_a_fork_bomb_is_killed_and_the_next_job_runs(backend: LocalBackend) -> None:
     bomb = "while True:\n    try: os.fork()\n    except OSError: pass"
     outcome = judged(backend, hostile_job(hostile_at_import(bomb), Stage.CHECK))

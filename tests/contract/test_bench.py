@@ -19,6 +19,8 @@ from passnet_core.judge.supervisor.worker_process import WorkerProcess
 from passnet_core.records import Capture, Contender, Device, Subgraph, TensorSpec, Verdict
 from tests.contract.judging import ADD_RELU, ample_s, subgraph
 
+pytestmark = pytest.mark.settled
+
 SHAPES = [(6, 8), (6, 8)]
 
 

@@ -15,6 +15,8 @@ from passnet_core.judge.numerics.perturbing import SHAKES, shaken
 from passnet_core.judge.protocol.reference_bench import SystematicError
 from passnet_core.records import TensorSpec
 
+pytestmark = pytest.mark.settled
+
 HALF = (torch.float16, torch.bfloat16)
 DRAWS = ("typical", "recorded", "wide", "signed", "sparse", "edges", "typical 2")
 gelu = torch.nn.functional.gelu

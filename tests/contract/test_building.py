@@ -18,6 +18,8 @@ from passnet_core.judge.protocol.messages import Preparation
 from passnet_core.judge.worker import building, timing
 from passnet_core.records import Baseline, Capture, Contender, Device
 
+pytestmark = pytest.mark.settled
+
 PROJECT = Path(__file__).resolve().parents[2]
 
 SOURCE = """

@@ -11,6 +11,8 @@ from passnet_core.judge.stages import census
 from passnet_core.records import LAUNCHED, Capture, Device, Job, Outcome, PassFile, Profile, Stage, Verdict
 from tests.contract.judging import KERNEL, PATTERN, RIGHT, bundle, job, judged, subgraph
 
+pytestmark = pytest.mark.settled
+
 OWN = RIGHT.replace(
     "@torch.fx.wrap\ndef add_relu",
     """

@@ -23,6 +23,8 @@ from passnet_core.judge.protocol.reference_bench import OutputDifference
 from passnet_core.judge.worker.moving import moved
 from passnet_core.records import LEVELS, Accuracy, Verdict
 
+pytestmark = pytest.mark.settled
+
 FLOATS = ("float16", "bfloat16", "float32")
 NAN, INF = math.nan, math.inf
 

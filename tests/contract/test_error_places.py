@@ -15,6 +15,8 @@ from passnet_core.judge.worker import error_places
 from passnet_core.records import Outcome, Stage, Verdict
 from tests.contract.judging import RIGHT, bundle, job, judged
 
+pytestmark = pytest.mark.settled
+
 
 class CompilationError(Exception):
     """As of Triton: it has the source of the kernel and the node at which its compiler stopped."""

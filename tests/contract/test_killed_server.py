@@ -11,11 +11,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tests.lanes import TESTS
+import pytest
 
 from passnet_core.records import Verdict
 from tests.contract.programs_served import Program
 from tests.waiting import eventually, seconds
+from tests.which import TESTS
 
 CLIENTS = 4
 Reported = dict[str, list[Any]]
@@ -62,6 +63,7 @@ def test_what_a_server_reported_is_there_when_it_was_killed(tmp_path: Path) -> N
     kill(tmp_path, 2)
 
 
+@pytest.mark.slow
 def test_what_a_server_reported_is_there_when_it_was_killed_fifty_times(tmp_path: Path) -> None:
     kill(tmp_path, 50)
 

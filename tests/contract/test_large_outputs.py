@@ -12,6 +12,8 @@ from passnet_core.judge.protocol.reference_bench import OutputDifference
 from passnet_core.records import Verdict
 from tests.contract.test_comparing import INF, NAN, noise, produced
 
+pytestmark = pytest.mark.settled
+
 SIZE = 1000
 
 Outputs = tuple[torch.Tensor, torch.Tensor, torch.Tensor]

@@ -8,6 +8,9 @@ pytest.importorskip("triton")
 
 from tests.contract.interpreted import run_interpreted
 
+pytestmark = pytest.mark.settled
+
+
 TUNING = """
 import triton.testing
 from passnet_core.judge.worker import launching

@@ -30,6 +30,8 @@ from passnet_core.training.repairing.making import MADE, TASKS, Made, Making, ma
 from passnet_core.training.repairing.node_values import values_of
 from tests.contract.scripted import assert_only_calls
 
+pytestmark = pytest.mark.slow
+
 SOURCES = ("sin-mul-to-unsqueeze-b2bc60", "silu-mul-to-be31e5", "view-softmax-view-view-dropout-a582d3")
 COUNT, TASK_COUNT, SEED, AT_FIRST = 6, 2, 5, 2
 GIVEN = "There is a bundle already. Repair or improve it.\n\n"

@@ -50,6 +50,8 @@ from passnet_core.records import (
 )
 from tests.contract.judging import ADD_RELU, ample_s, bundle, subgraph
 
+pytestmark = pytest.mark.settled
+
 AROUND_US, BETWEEN_US = 3.0, 90.0
 """How long the referee waits for a call beyond what is claimed, and between two calls."""
 

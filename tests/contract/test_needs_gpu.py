@@ -8,6 +8,9 @@ from passnet_core.execution.backends.local import LocalBackend
 from passnet_core.records import Stage, Verdict
 from tests.contract.judging import RIGHT, job, judged
 
+pytestmark = pytest.mark.settled
+
+
 BLOCK = "BLOCK=256"
 ASSEMBLY = (
     'tl.inline_asm_elementwise("max.f32 $0, $1, 0f00000000;", "=f,f", [total], dtype=tl.float32, is_pure=True, pack=1)'

@@ -10,6 +10,8 @@ from passnet_core.records import EvalSpec, Outcome, PassFile, Profile, Stage, Ve
 from tests.contract.judging import RIGHT, WRONG, bundle, hostile_in_call, job, judged, subgraph
 from tests.contract.verifying import Function, verified
 
+pytestmark = pytest.mark.settled
+
 LEFT_OVER = PassFile("left_over.py", RIGHT.replace("torch.relu(a + b)", "(a + b).relu()") + "\nimport ctypes, os\n")
 UNRULY = RIGHT.replace("count = a.numel()", "count = torch.numel(a)")
 RENEWING = RIGHT.replace("return add_relu\n", "return lambda a, b: add_relu(a, b)\n")

@@ -13,6 +13,9 @@ from tests.contract.interpreted import run_interpreted
 from tests.contract.judging import job, judged
 from tests.contract.test_census import replacing
 
+pytestmark = pytest.mark.settled
+
+
 QUESTIONS = """
 import copy
 from passnet_core.judge.worker import pretended_device

@@ -35,6 +35,8 @@ from tests.contract.judging import (
 from tests.contract.ray_cluster import RayCluster, running_cluster
 from tests.waiting import eventually, seconds
 
+pytestmark = pytest.mark.slow
+
 SLOW_AT_IMPORT = hostile_at_import("time.sleep(3)")
 
 

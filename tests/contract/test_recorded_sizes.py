@@ -10,6 +10,8 @@ from passnet_core.judge.worker.sampling import ZeroedMemory
 from passnet_core.records import Job, Verdict
 from tests.contract.judging import ADD_RELU, PATTERN, bundle, job, judged, subgraph
 
+pytestmark = pytest.mark.settled
+
 SHAPE = (64, 32, 512)
 
 KERNEL = """

@@ -12,10 +12,11 @@ from passnet_core.bundles.static_rules.findings import findings
 from passnet_core.corpus.layout import read_task
 from passnet_core.execution.backends.local import LocalBackend
 from passnet_core.records import Bundle, EvalSpec, Job, Outcome, Profile, Stage, Subgraph, Verdict
-from tests.adversarial import full_run
+from tests.contract import references
+from tests.contract.judging import ample_s
 
 DATA = Path(__file__).resolve().parents[2] / "data"
-FOLDERS = full_run.REFERENCES
+FOLDERS = references.REFERENCES
 ROUTED = ("routed-activations", "routed-softmax")
 DTYPES = ("float32", "float16", "bfloat16")
 STRICT = {
@@ -32,7 +33,7 @@ STRICT = {
 
 def judged(backend: LocalBackend, subgraph: Subgraph, bundle: Bundle, stage: Stage, profile: Profile) -> Outcome:
     # PassNet's inputs without its replacement cap: these bundles are for any evaluation
-    spec = EvalSpec(stage=stage, profile=profile, deadline_s=300.0, seed=7, replacement_cap=len(bundle.passes))
+    spec = EvalSpec(stage=stage, profile=profile, deadline_s=ample_s(), seed=7, replacement_cap=len(bundle.passes))
     return backend.run(Job(subgraph, bundle, spec), lambda event: None, threading.Event())
 
 
@@ -63,6 +64,7 @@ def test_a_routed_bundle_needs_one_replacement_function(name: str) -> None:
     assert findings(bundle, replacement_cap=1) == ()
 
 
+@pytest.mark.settled
 @pytest.mark.parametrize("judged_reference", FOLDERS, ids=lambda folder: folder.name)
 def test_a_reference_bundle_matches_every_subgraph_and_has_right_values(
     backend: LocalBackend, judged_reference: Path
@@ -73,7 +75,7 @@ def test_a_reference_bundle_matches_every_subgraph_and_has_right_values(
     # one test per bundle, because the judge starts new processes whenever the bundle changes
     folder = judged_reference
     bundle = read_bundle(folder)
-    tasks = full_run.tasks_of(folder)
+    tasks = references.tasks_of(folder)
     for number, task_id in enumerate(tasks):
         subgraphs = sorted(read_task(DATA / "tasks" / task_id).subgraphs, key=elements)
         assert {subgraph.dtype for subgraph in subgraphs} == set(DTYPES)

@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.adversarial import full_run
+from tests.contract import references
 from tests.contract.interpreted import run_interpreted
+
+pytestmark = pytest.mark.settled
 
 TRIED = """
 import importlib, inspect, json, pathlib, sys
@@ -135,7 +137,7 @@ print("as eager")
 """
 
 
-@pytest.mark.parametrize("launched", full_run.REFERENCES, ids=lambda folder: folder.name)
+@pytest.mark.parametrize("launched", references.REFERENCES, ids=lambda folder: folder.name)
 def test_a_reference_bundle_plans_anew_for_other_arguments_and_computes_what_eager_does(
     launched: Path, tmp_path: Path
 ) -> None:
@@ -156,5 +158,5 @@ print("added")
 
 
 def test_a_residual_that_is_the_normalised_tensor_itself_is_added(tmp_path: Path) -> None:
-    shutil.copytree(full_run.DATA / "bundles" / "activation-batchnorm", tmp_path / "pass_dir")
+    shutil.copytree(references.DATA / "bundles" / "activation-batchnorm", tmp_path / "pass_dir")
     assert run_interpreted(SAME, tmp_path) == "added"

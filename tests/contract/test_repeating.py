@@ -16,6 +16,9 @@ from passnet_core.records import Verdict
 from tests.contract.interpreted import run_interpreted
 from tests.contract.verifying import CountingRepeater, Here, relu_of_sum, traced, verified
 
+pytestmark = pytest.mark.settled
+
+
 HEAD = """
 from pathlib import Path
 from typing import Any

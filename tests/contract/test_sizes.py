@@ -20,6 +20,8 @@ from passnet_core.records import (
 from tests.contract.judging import ADD_RELU, subgraph
 from tests.contract.verifying import Here, relu_of_sum, traced, verified
 
+pytestmark = pytest.mark.settled
+
 
 def test_sizes_are_reduced_only_if_the_recorded_ones_are_too_much_work() -> None:
     asked = subgraph((64, 48, 32))

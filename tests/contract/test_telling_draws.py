@@ -29,6 +29,8 @@ from passnet_core.records import Capture, Contender, Device, TensorSpec, from_js
 from tests.contract.judging import subgraph
 from tests.contract.verifying import Witness, traced, verified
 
+pytestmark = pytest.mark.settled
+
 PROJECT = Path(__file__).resolve().parents[2]
 
 WEIGHT = "L_self_parameters_weight_"

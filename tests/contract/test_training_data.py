@@ -7,7 +7,6 @@ import threading
 from pathlib import Path
 
 import pytest
-from tests.lanes import TESTS
 
 from passnet_core.corpus.packs import Pack
 from passnet_core.execution.backends.local import LocalBackend
@@ -22,6 +21,7 @@ from passnet_core.training.choosing import fingerprints
 from passnet_core.training.repairing.making import MADE, TASKS
 from tests.contract.judging import ample_s
 from tests.contract.scripted import assert_only_calls
+from tests.which import TESTS
 
 ARCHIVE = TESTS.parent / "data/training/repairs.tar.xz"
 JUDGED_AGAIN = 4

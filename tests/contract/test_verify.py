@@ -21,6 +21,8 @@ from passnet_core.records import (
 from tests.contract.judging import ADD_RELU, subgraph
 from tests.contract.verifying import Function, Here, clearing_its_input, relu_of_sum, remembering, traced, verified
 
+pytestmark = pytest.mark.settled
+
 HONEST: dict[str, Function] = {
     "caches by content": remembering(lambda a, b: (a.numpy().tobytes(), b.numpy().tobytes())),
     "scratch that it keeps": (lambda scratch: lambda a, b: torch.relu(torch.add(a, b, out=scratch)).clone())(

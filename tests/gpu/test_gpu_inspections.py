@@ -23,6 +23,8 @@ from passnet_core.records import (
     Verdict,
 )
 
+pytestmark = pytest.mark.gpu
+
 SOURCE = """
 import torch
 from torch import device

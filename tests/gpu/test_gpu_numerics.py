@@ -7,6 +7,8 @@ import pytest
 from passnet_core.bundles import carried
 from tests.gpu.scripts import run_beside
 
+pytestmark = pytest.mark.gpu
+
 HEAD = """
 import torch
 import triton

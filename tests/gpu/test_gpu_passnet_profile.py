@@ -6,6 +6,8 @@ from passnet_core.execution.backends.local import LocalBackend
 from passnet_core.records import Capture, Outcome, Profile, Stage, Verdict
 from tests.gpu.test_measure import RIGHT, outcome
 
+pytestmark = pytest.mark.gpu
+
 AUTOTUNED = RIGHT.replace(
     "@triton.jit",
     "@triton.autotune([triton.Config({'BLOCK': each}) for each in (512, 1024)], key=['count'])\n@triton.jit",

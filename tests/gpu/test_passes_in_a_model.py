@@ -8,6 +8,8 @@ import torch
 
 from passnet_core.integrate import Explanation, backend
 
+pytestmark = pytest.mark.gpu
+
 BUNDLES = Path(__file__).resolve().parents[2] / "data" / "bundles"
 
 

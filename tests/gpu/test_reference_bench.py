@@ -22,6 +22,8 @@ from passnet_core.records import Capture, Device, EvalSpec, Job, Stage, Subgraph
 from tests.contract.test_comparing import perturbed, produced
 from tests.contract.test_large_outputs import CASES, Case
 
+pytestmark = pytest.mark.gpu
+
 SOURCE = """
 import torch
 from torch import device

@@ -13,13 +13,13 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.lanes import TESTS
+from tests.waiting import seconds
+from tests.which import TESTS
 
 REQUIREMENTS = TESTS / "others" / "requirements"
 """A file NAME.txt for each environment, and NAME.no-deps.txt for packages of which only a part is used, and which are
 installed without what the rest of them needs."""
 KEPT = Path(os.environ.get("PASSNET_TEST_ENVIRONMENTS") or TESTS.parent / "build" / "environments")
-INSTALL_WITHIN_S = 1800.0
 
 
 def python_of(name: str) -> Path:
@@ -43,7 +43,7 @@ def python_of(name: str) -> Path:
 
 
 def _run(*command: str) -> None:
-    done = subprocess.run(command, capture_output=True, text=True, timeout=INSTALL_WITHIN_S, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=seconds(600), check=False)
     assert done.returncode == 0, f"{' '.join(command)} failed:\n{done.stdout[-2000:]}{done.stderr[-4000:]}"
 
 

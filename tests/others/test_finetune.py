@@ -4,20 +4,24 @@ import json
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from passnet_core.cli.main import main
 from passnet_core.records.trajectories import trajectory_lines
 from passnet_core.settings import read_settings
-from tests.lanes import TESTS
 from tests.others.environments import python_of
 from tests.unit.training.made_conversations import RIGHT, right_at_once
+from tests.waiting import seconds
+from tests.which import TESTS
+
+pytestmark = pytest.mark.slow
 
 PROJECT = TESTS.parent
-WITHIN_S = 900.0
 
 
 def run(*command: str) -> str:
     asked = [str(python_of("finetune")), *command]
-    done = subprocess.run(asked, cwd=PROJECT, capture_output=True, text=True, timeout=WITHIN_S, check=False)
+    done = subprocess.run(asked, cwd=PROJECT, capture_output=True, text=True, timeout=seconds(300), check=False)
     assert done.returncode == 0, done.stderr[-4000:]
     return done.stdout + done.stderr
 

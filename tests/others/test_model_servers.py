@@ -34,6 +34,8 @@ from tests.others.serving_models import (
 )
 from tests.others.tiny_model import Recipe, Template, make
 
+pytestmark = pytest.mark.slow
+
 KINDS = (TRANSFORMERS, LLAMA_CPP, LITELLM)
 """LiteLLM's proxy stands in front of `transformers serve`."""
 SPEC = EvalSpec(Stage.VERIFY, Device.CPU)

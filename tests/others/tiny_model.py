@@ -13,10 +13,10 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from tests.lanes import TESTS
+from tests.waiting import seconds
+from tests.which import TESTS
 
 PROJECT = TESTS.parent
-MADE_WITHIN_S = 300.0
 VOCABULARY = 2048
 END, TURN, TURN_END = "<|endoftext|>", "<|im_start|>", "<|im_end|>"
 SPECIAL = (END, TURN, TURN_END)
@@ -111,7 +111,7 @@ def make(python: Path, folder: Path, recipe: Recipe) -> Path:
     order.write_text(json.dumps(asdict(recipe)))
     done = subprocess.run(
         [str(python), "-m", "tests.others.tiny_model", str(order), str(folder)],
-        cwd=PROJECT, capture_output=True, text=True, timeout=MADE_WITHIN_S, check=False,
+        cwd=PROJECT, capture_output=True, text=True, timeout=seconds(120), check=False,
     )  # fmt: skip
     assert done.returncode == 0, f"no tiny model was made:\n{done.stdout[-2000:]}{done.stderr[-4000:]}"
     return folder

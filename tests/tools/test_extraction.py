@@ -36,6 +36,7 @@ print(json.dumps(said))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     not all(map(importlib.util.find_spec, ("torch", "transformers"))), reason="no transformers library to extract from"
 )

@@ -105,6 +105,7 @@ assert main(["join", str(out / "parts"), "--out", str(out / "all.jsonl.gz")]) ==
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     not all(map(importlib.util.find_spec, ("torch", "transformers"))), reason="no transformers library to extract from"
 )

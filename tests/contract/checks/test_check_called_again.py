@@ -2,11 +2,14 @@
 
 from typing import Any
 
+import pytest
 import torch
 
 from passnet_core.judge.protocol.messages import Returned
 from passnet_core.records import Verdict
 from tests.contract.verifying import Here, relu_of_sum, verified
+
+pytestmark = pytest.mark.settled
 
 
 class Watching(Here):

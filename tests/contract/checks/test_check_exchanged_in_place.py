@@ -7,6 +7,8 @@ from passnet_core.records import (
 )
 from tests.contract.verifying import Function, assert_wrong, remembering, verified
 
+pytestmark = pytest.mark.settled
+
 CHEATS: dict[str, tuple[Function, Verdict]] = {
     "remembered by id": (remembering(lambda a, b: (id(a), id(b))), Verdict.WRONG_VALUES),
     "remembered by address": (remembering(lambda a, b: (a.data_ptr(), b.data_ptr())), Verdict.WRONG_VALUES),

@@ -8,6 +8,8 @@ from passnet_core.records import (
 )
 from tests.contract.verifying import Function, assert_wrong
 
+pytestmark = pytest.mark.settled
+
 
 @pytest.mark.parametrize(
     ("replacement", "verdict", "said"),

@@ -3,12 +3,15 @@
 from dataclasses import replace
 from typing import Any
 
+import pytest
 import torch
 
 from passnet_core.judge.protocol.messages import CandidateFault, Returned
 from passnet_core.judge.stages.findings import Verification
 from passnet_core.records import EvalSpec, Profile, Verdict
 from tests.contract.verifying import Here, relu_of_sum, verified
+
+pytestmark = pytest.mark.settled
 
 
 class Idle(Here):

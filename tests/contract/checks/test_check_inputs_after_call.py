@@ -12,6 +12,8 @@ from passnet_core.records import (
 from tests.contract.judging import ADD_RELU, subgraph
 from tests.contract.verifying import Function, assert_wrong, clearing_its_input, relu_of_sum, traced, verified
 
+pytestmark = pytest.mark.settled
+
 CHEATS: dict[str, tuple[Function, Verdict]] = {
     "input cleared": (clearing_its_input, Verdict.WRONG_VALUES),
 }

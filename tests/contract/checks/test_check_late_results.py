@@ -3,6 +3,8 @@
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from passnet_core.judge.protocol.messages import (
     Returned,
 )
@@ -12,6 +14,8 @@ from passnet_core.records import (
     Verdict,
 )
 from tests.contract.verifying import Here, relu_of_sum, verified
+
+pytestmark = pytest.mark.settled
 
 
 def test_an_output_that_comes_late_is_wrong_and_named() -> None:

@@ -16,6 +16,8 @@ from tests.contract.judging import subgraph
 from tests.contract.test_verdicts import MATCH, concluded
 from tests.contract.verifying import traced, two_results, verified
 
+pytestmark = pytest.mark.settled
+
 
 @pytest.mark.parametrize(
     ("body", "named"),

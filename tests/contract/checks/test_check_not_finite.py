@@ -10,6 +10,8 @@ from passnet_core.records import (
 )
 from tests.contract.verifying import Function, assert_wrong, verified
 
+pytestmark = pytest.mark.settled
+
 
 @pytest.mark.parametrize(
     ("replacement", "verdict", "said"),

@@ -10,6 +10,8 @@ from passnet_core.records import EvalSpec, Profile, Subgraph, TensorSpec, Verdic
 from tests.contract.judging import subgraph
 from tests.contract.verifying import Function, traced, verified
 
+pytestmark = pytest.mark.settled
+
 GELU = """
 import torch
 

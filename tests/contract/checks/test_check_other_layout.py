@@ -1,11 +1,14 @@
 """Strides other than eager's."""
 
+import pytest
 import torch
 
 from passnet_core.records import (
     Verdict,
 )
 from tests.contract.verifying import verified
+
+pytestmark = pytest.mark.settled
 
 
 def test_other_strides_are_right_with_a_warning() -> None:

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import pytest
 import torch
 
 from passnet_core.records import (
@@ -9,6 +10,8 @@ from passnet_core.records import (
 )
 from tests.contract.judging import subgraph
 from tests.contract.verifying import traced, verified
+
+pytestmark = pytest.mark.settled
 
 ROW_MAXIMA = """
 import torch

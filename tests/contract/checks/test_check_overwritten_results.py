@@ -13,6 +13,8 @@ from passnet_core.records import (
 from tests.contract.judging import subgraph
 from tests.contract.verifying import Function, assert_wrong, traced, verified
 
+pytestmark = pytest.mark.settled
+
 
 def writing_into_one_buffer() -> Function:
     kept: list[torch.Tensor] = []

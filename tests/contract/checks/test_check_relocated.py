@@ -8,6 +8,8 @@ from passnet_core.records import (
 )
 from tests.contract.verifying import Function, assert_wrong, verified
 
+pytestmark = pytest.mark.settled
+
 
 def first_inputs_only() -> Function:
     """Like a recorded CUDA graph, read from the addresses of the first call's inputs."""

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import pytest
 import torch
 
 from passnet_core.records import (
@@ -9,6 +10,8 @@ from passnet_core.records import (
 )
 from tests.contract.judging import subgraph
 from tests.contract.verifying import traced, verified
+
+pytestmark = pytest.mark.settled
 
 
 def test_outputs_must_not_share_memory_unless_eagers_do() -> None:

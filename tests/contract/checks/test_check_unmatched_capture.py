@@ -15,6 +15,8 @@ from passnet_core.records import (
 )
 from tests.contract.verifying import Here, relu_of_sum, verified
 
+pytestmark = pytest.mark.settled
+
 
 def test_a_capture_in_which_nothing_matches_is_a_failed_rewrite() -> None:
     worker = Here()

@@ -12,6 +12,8 @@ from passnet_core.records import (
 from tests.contract.judging import ADD_RELU, subgraph
 from tests.contract.verifying import Function, assert_wrong, traced, verified
 
+pytestmark = pytest.mark.settled
+
 
 @pytest.mark.parametrize(
     ("replacement", "verdict", "said"),

@@ -90,6 +90,7 @@ def test_a_plain_pass_launches_its_kernels_itself_and_carries_only_what_it_needs
             assert set(defined) - named <= contract
 
 
+@pytest.mark.slow
 def test_styles_give_different_bundles_with_the_same_kernels(rules_bundles: list[Bundle]) -> None:
     made = [plain(rules_bundles[0], style) for style in STYLES]
     assert len({each.digest for each in made if each is not None}) == len(STYLES)
@@ -177,6 +178,7 @@ def test_equal_seeds_give_equal_plans_and_others_do_not(rules_bundles: list[Bund
     assert plans[0] == plans[1] != plans[2]
 
 
+@pytest.mark.slow
 def test_plans_have_the_stated_shares(rules_bundles: list[Bundle]) -> None:
     plans = [plan_of(str(seed), rules_bundles[seed % len(rules_bundles)], 0) for seed in range(600)]
     known = [each for each in plans if each is not None]

@@ -19,10 +19,12 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.asyncio.client import ClientConnection, connect
 
+from tests import waiting
+
 Told = TypeVar("Told")
 
 XSRF = "_streamlit_xsrf"
-PATIENCE_S = 300.0
+PATIENCE_S = waiting.seconds(75)
 WHOLE = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_WITH_COMPILE_ERROR)
 
 
@@ -156,12 +158,12 @@ class PageClient:
 
     async def _wait(self, something: Coroutine[Any, Any, object], seconds: float) -> None:
         """Wait for something that the server brings about. Raises ConnectionError if it hangs up, TimeoutError."""
-        waiting = asyncio.create_task(something)
+        awaited = asyncio.create_task(something)
         assert self._reader is not None
-        done, _ = await asyncio.wait((waiting, self._reader), timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-        if waiting in done:
+        done, _ = await asyncio.wait((awaited, self._reader), timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        if awaited in done:
             return
-        waiting.cancel()
+        awaited.cancel()
         if self._reader in done:
             self._reader.result()
             raise ConnectionError(f"The server hung up on {self._page!r}.")

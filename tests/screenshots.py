@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.conftest import chromium
 from tests.serving import serving
+from tests.waiting import seconds
 
 TASK, REFERENCE, LESSON = "rmsnorm", "normalisation-rmsnorm", "first-kernel"
 PAGES = {
@@ -30,7 +31,6 @@ SIZES = {390: 844, 1280: 800, 1920: 1080}
 """Widths and heights of the screens, in pixels."""
 COLOURS = 256
 """How many colours a picture keeps: enough for a page, at a third of the size."""
-PATIENCE_MS = 180_000
 
 
 def main(folder: Path) -> None:
@@ -60,13 +60,20 @@ def _take(browser: Browser, address: str, scheme: str, folder: Path) -> None:
     page.context.close()
 
 
+def patience_ms() -> float:
+    """How long a page may take until it is drawn, in milliseconds."""
+    return 1000 * seconds(45)
+
+
 def _settled(page: Page) -> None:
     """Wait until the page is drawn, with its graphs, charts and checks."""
-    expect(page.get_by_role("heading", level=1)).to_be_visible(timeout=PATIENCE_MS)
+    expect(page.get_by_role("heading", level=1)).to_be_visible(timeout=patience_ms())
     for unfinished in ("are being loaded", "Checking…"):
-        expect(page.get_by_text(unfinished)).to_have_count(0, timeout=PATIENCE_MS)
-    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning", timeout=PATIENCE_MS)
-    page.wait_for_function("!document.querySelector('[aria-busy=true]')", timeout=PATIENCE_MS)
+        expect(page.get_by_text(unfinished)).to_have_count(0, timeout=patience_ms())
+    expect(page.get_by_test_id("stApp")).to_have_attribute(
+        "data-test-script-state", "notRunning", timeout=patience_ms()
+    )
+    page.wait_for_function("!document.querySelector('[aria-busy=true]')", timeout=patience_ms())
     # charts draw themselves to the new width after the page has it
     page.wait_for_timeout(1500)
 

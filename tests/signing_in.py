@@ -13,6 +13,7 @@ from playwright.sync_api import Page, expect
 
 from tests.example_playground import write_data
 from tests.serving import PROJECT, free_port, serving
+from tests.waiting import seconds
 
 SECRETS = """[auth]
 redirect_uri = "{address}/oauth2callback"
@@ -33,7 +34,7 @@ class Doorstep:
     def command(self, *arguments: str) -> None:
         """Run a command of the playground beside the server."""
         run = [sys.executable, "-m", "passnet_core", *arguments]
-        subprocess.run(run, env=self.environment, cwd=PROJECT, check=True, timeout=120)
+        subprocess.run(run, env=self.environment, cwd=PROJECT, check=True, timeout=seconds(60))
 
     def sign_in(self, page: Page, name: str) -> Page:
         """Sign in as one of the people, in a browser that has nobody signed in."""

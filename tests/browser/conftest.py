@@ -11,9 +11,9 @@ from playwright.sync_api import Browser, BrowserContext, Page, Request, expect, 
 from tests.conftest import chromium
 from tests.example_playground import write_data
 from tests.serving import serving
+from tests.waiting import seconds
 
 PROJECT = Path(__file__).resolve().parents[2]
-PATIENCE_MS = 120_000
 """How long a page may take on a slow and busy machine, in milliseconds. A test that passes waits less."""
 SWITCHES = (
     "--no-sandbox",
@@ -25,6 +25,11 @@ SWITCHES = (
     "--no-first-run",
 )
 OpenPage = Callable[..., Page]
+
+
+def patience_ms() -> float:
+    """How long the browser waits for what a page should show, in milliseconds."""
+    return 1000 * seconds(30)
 
 
 @pytest.fixture(scope="session")
@@ -42,9 +47,9 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    expect.set_options(timeout=PATIENCE_MS)
+    expect.set_options(timeout=patience_ms())
     with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=chromium(), args=list(SWITCHES), timeout=PATIENCE_MS)
+        launched = playwright.chromium.launch(executable_path=chromium(), args=list(SWITCHES), timeout=patience_ms())
         yield launched
         launched.close()
 
@@ -62,7 +67,8 @@ def open_page(app: str, browser: Browser) -> Iterator[OpenPage]:
 
     def opened(link: str, scheme: str = "light") -> Page:
         context = browser.new_context(viewport={"width": 1280, "height": 800}, color_scheme=scheme)  # type: ignore[arg-type]
-        context.set_default_timeout(PATIENCE_MS)
+        context.set_default_timeout(patience_ms())
+        expect.set_options(timeout=patience_ms())
         contexts.append(context)
         page = context.new_page()
         page.on("pageerror", lambda error: problems.append(str(error)))

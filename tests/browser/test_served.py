@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from tests.browser.conftest import PATIENCE_MS
+from tests.browser.conftest import patience_ms
 from tests.browser.test_access import lasting
 from tests.example_playground import TASK_ID
 from tests.signing_in import Doorstep, doorstep
+from tests.waiting import seconds
 
 PEOPLE = {each.lower(): each for each in ("Alice", "Bob", "Carol")}
 SignIn = Callable[[str], Page]
@@ -23,7 +24,7 @@ class Served(Doorstep):
 
     def ask(self, path: str, token: str = "") -> tuple[int, Any]:
         """Ask the interface for programs."""
-        connection = http.client.HTTPConnection(self.address.removeprefix("http://"), timeout=60)
+        connection = http.client.HTTPConnection(self.address.removeprefix("http://"), timeout=seconds(60))
         connection.request("GET", path, headers={"Authorization": f"Bearer {token}"} if token else {})
         response = connection.getresponse()
         return response.status, json.loads(response.read())
@@ -42,7 +43,8 @@ def stranger(served: Served, browser: Browser) -> Iterator[Callable[[], Page]]:
 
     def arrived() -> Page:
         contexts.append(browser.new_context(viewport={"width": 1280, "height": 800}))
-        contexts[-1].set_default_timeout(PATIENCE_MS)
+        contexts[-1].set_default_timeout(patience_ms())
+        expect.set_options(timeout=patience_ms())
         page = contexts[-1].new_page()
         page.goto(f"{served.address}/account")
         return page

@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser.typing_code import editor, kept, replace_text
 from tests.example_playground import PASS, REFERENCE_NAME, TASK_ID, task
 from tests.serving import serving
+from tests.waiting import seconds
 
 OpenPage = Callable[..., Page]
 
@@ -28,7 +29,7 @@ def choose_first_row(page: Page, heading: str) -> None:
     for _ in range(5):
         table.click(position={"x": 17, "y": 52})
         try:
-            expect(shown).to_be_visible(timeout=20_000)
+            expect(shown).to_be_visible(timeout=1000 * seconds(5))
         except AssertionError:
             continue
         return

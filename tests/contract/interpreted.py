@@ -9,8 +9,9 @@ from multiprocessing.context import ForkServerContext
 from pathlib import Path
 from unittest import mock
 
+from tests.waiting import seconds
+
 PROJECT = Path(__file__).resolve().parents[2]
-LIMIT_S = 600
 
 HEAD = """
 import torch
@@ -36,7 +37,7 @@ def run_interpreted(script: str, folder: Path, *, head: str = HEAD) -> str:
     process = FORKING.Process(target=_become, args=(file, folder))
     with mock.patch.dict(os.environ, ENVIRONMENT):
         process.start()
-    process.join(LIMIT_S)
+    process.join(seconds(200))
     process.kill()
     assert process.exitcode == 0, (folder / "errors").read_text()[-3000:]
     return (folder / "printed").read_text().strip()

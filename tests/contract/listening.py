@@ -7,6 +7,8 @@ from typing import Any
 
 import uvicorn
 
+from tests.waiting import seconds
+
 
 @contextlib.contextmanager
 def listening(app: Any, *, before_end: Callable[[], None] = lambda: None) -> Iterator[str]:
@@ -25,9 +27,9 @@ def listening(app: Any, *, before_end: Callable[[], None] = lambda: None) -> Ite
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     try:
-        assert ready.wait(60), "The service does not listen."
+        assert ready.wait(seconds(60)), "The service does not listen."
         yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
     finally:
         server.should_exit = True
         before_end()
-        thread.join(30)
+        thread.join(seconds(30))

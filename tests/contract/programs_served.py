@@ -20,6 +20,7 @@ from passnet_core.server.program_service import Door, program_service
 from passnet_core.service import Service, open_service
 from passnet_core.settings import Settings
 from tests.contract.listening import listening
+from tests.waiting import seconds
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Program:
 
     def ask(self, method: str, path: str, body: Any = None, **headers: str) -> Answered:
         """Send a request. body: bytes as they are, anything else as JSON."""
-        connection = http.client.HTTPConnection(urllib.parse.urlsplit(self.url).netloc, timeout=60)
+        connection = http.client.HTTPConnection(urllib.parse.urlsplit(self.url).netloc, timeout=seconds(90))
         told = {name.replace("_", "-"): value for name, value in headers.items()}
         if self.token:
             told.setdefault("Authorization", f"Bearer {self.token}")

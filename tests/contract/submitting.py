@@ -19,6 +19,7 @@ from passnet_core.records import Bundle, Device, Finding, Job, Outcome, PassFile
 from passnet_core.service import Service, open_service
 from passnet_core.settings import Settings
 from tests.contract.made import outcome, task
+from tests.waiting import seconds
 
 TASKS = (task("relu", 3), task("wide", 2))
 
@@ -42,7 +43,7 @@ class VerdictsOfTests:
         self.lets_go.set()
 
     def __call__(self, job: Job) -> Outcome:
-        assert self.lets_go.wait(60)
+        assert self.lets_go.wait(seconds(60))
         where = "".join(each.code for each in job.bundle.files) if job.bundle else ""
         where += f"{job.subgraph.task_id} {job.subgraph.id}"
         verdict = next((each for word, each in self.told.items() if word in where), self.verdict)

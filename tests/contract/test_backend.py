@@ -305,8 +305,9 @@ def test_a_silent_referee_is_killed(tmp_path: Path) -> None:
     backend = LocalBackend(sys.executable, "auto", tmp_path, checkers=0, grace_s=1.0)
     try:
         listener = Listener(awaited="load")
-        # on a busy machine it takes some seconds until the bundle is loaded
-        asked = hostile_job(hostile_at_import("time.sleep(1000)"), Stage.CHECK, deadline_s=short(30))
+        # until it has started, a referee is silent too
+        assert judged(backend, job(RIGHT, Stage.CHECK)).verdict is Verdict.MATCHED
+        asked = hostile_job(hostile_at_import("time.sleep(1000)"), Stage.CHECK, deadline_s=short(5))
         outcomes = []
         worker = threading.Thread(target=lambda: outcomes.append(backend.run(asked, listener, threading.Event())))
         worker.start()

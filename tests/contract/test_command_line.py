@@ -33,6 +33,7 @@ from passnet_core.records import (
 )
 from passnet_core.settings import Settings
 from tests.contract.made import outcome, task
+from tests.waiting import seconds
 
 PROJECT = Path(__file__).resolve().parents[2]
 DOCUMENT = (PROJECT / "docs" / "command-line.md").read_text()
@@ -302,7 +303,7 @@ def test_check_with_an_outcomes_file_needs_only_the_judges_packages(playground: 
     environment = {**os.environ, "PASSNET_HOME": str(playground.folder / "home")}
     asked = subprocess.run(
         [sys.executable, "-c", code, *argv, "--outcomes", str(playground.folder / "outcomes.jsonl")],
-        cwd=PROJECT, capture_output=True, text=True, timeout=300, env=environment, check=False,
+        cwd=PROJECT, capture_output=True, text=True, timeout=seconds(120), env=environment, check=False,
     )  # fmt: skip
     assert asked.returncode == 0, asked.stderr
     (found,) = json.loads(asked.stdout)["outcomes"]
@@ -510,6 +511,6 @@ def test_the_usage_names_the_program_as_it_was_started(started: str, said: str) 
     code = "import sys; sys.argv[0] = sys.argv.pop(1); from passnet_core.cli.main import main; main()"
     asked = subprocess.run(
         [sys.executable, "-c", code, started, "corpus", "list", "--help"],
-        cwd=PROJECT, capture_output=True, text=True, timeout=60, check=True,
+        cwd=PROJECT, capture_output=True, text=True, timeout=seconds(60), check=True,
     )  # fmt: skip
     assert asked.stdout.startswith(f"usage: {said} corpus list ")

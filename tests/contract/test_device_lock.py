@@ -12,8 +12,7 @@ import pytest
 
 from passnet_core.judge.supervisor import device_lock
 from passnet_core.judge.supervisor.device_lock import DeviceLock, steady_core
-
-LIMIT_S = 20.0
+from tests.waiting import seconds
 
 
 class Judge:
@@ -29,11 +28,11 @@ class Judge:
     def _use(self, use: str) -> None:
         with getattr(self.lock, use)():
             self.in_use.set()
-            self.told_to_end.wait(LIMIT_S)
+            self.told_to_end.wait(seconds(20))
 
     def end(self) -> None:
         self.told_to_end.set()
-        self.thread.join(LIMIT_S)
+        self.thread.join(seconds(20))
         assert not self.thread.is_alive()
 
 
@@ -55,36 +54,36 @@ def judges(tmp_path: Path) -> Iterator[Begin]:
 
 def test_no_judge_computes_while_another_measures(judges: Begin) -> None:
     one = judges("alone")
-    assert one.in_use.wait(LIMIT_S)
+    assert one.in_use.wait(seconds(20))
     others = [judges(use) for use in ("shared", "alone")]
     for other in others:
-        assert other.waits.wait(LIMIT_S)
+        assert other.waits.wait(seconds(20))
         assert not other.in_use.is_set()
     one.end()
     for other in others:
         other.told_to_end.set()
     for other in others:
-        assert other.in_use.wait(LIMIT_S), "either may be next"
+        assert other.in_use.wait(seconds(20)), "either may be next"
 
 
 def test_judges_that_compute_share_the_device(judges: Begin) -> None:
     first, second = judges("shared"), judges("shared")
-    assert first.in_use.wait(LIMIT_S)
-    assert second.in_use.wait(LIMIT_S)
+    assert first.in_use.wait(seconds(20))
+    assert second.in_use.wait(seconds(20))
 
 
 def test_a_judge_that_waits_to_measure_precedes_later_requests(judges: Begin) -> None:
     first = judges("shared")
-    assert first.in_use.wait(LIMIT_S)
+    assert first.in_use.wait(seconds(20))
     measuring = judges("alone")
-    assert measuring.waits.wait(LIMIT_S)
+    assert measuring.waits.wait(seconds(20))
     later = judges("shared")
-    assert later.waits.wait(LIMIT_S), "otherwise judges that compute could keep it waiting for ever"
+    assert later.waits.wait(seconds(20)), "otherwise judges that compute could keep it waiting for ever"
     first.end()
-    assert measuring.in_use.wait(LIMIT_S)
+    assert measuring.in_use.wait(seconds(20))
     assert not later.in_use.is_set()
     measuring.end()
-    assert later.in_use.wait(LIMIT_S)
+    assert later.in_use.wait(seconds(20))
 
 
 def test_a_judge_that_pauses_lets_another_measure(judges: Begin, tmp_path: Path) -> None:
@@ -92,11 +91,11 @@ def test_a_judge_that_pauses_lets_another_measure(judges: Begin, tmp_path: Path)
     with lock.shared():
         with lock.paused():
             measuring = judges("alone")
-            assert measuring.in_use.wait(LIMIT_S)
+            assert measuring.in_use.wait(seconds(20))
             lock.waiting = lambda text: measuring.told_to_end.set()
         assert measuring.told_to_end.is_set(), "the pause ends only when the other has measured"
         last = judges("alone")
-        assert last.waits.wait(LIMIT_S)
+        assert last.waits.wait(seconds(20))
 
 
 def test_a_failure_in_a_pause_does_not_wait_for_the_device(judges: Begin, tmp_path: Path) -> None:
@@ -104,7 +103,7 @@ def test_a_failure_in_a_pause_does_not_wait_for_the_device(judges: Begin, tmp_pa
 
     def fail() -> None:
         with lock.shared(), lock.paused():
-            assert judges("alone").in_use.wait(LIMIT_S)
+            assert judges("alone").in_use.wait(seconds(20))
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
@@ -114,7 +113,7 @@ def test_a_failure_in_a_pause_does_not_wait_for_the_device(judges: Begin, tmp_pa
 def _hold(home: Path, has_it: Event) -> None:
     with DeviceLock(home, lambda text: None).alone():
         has_it.set()
-        threading.Event().wait(LIMIT_S)
+        threading.Event().wait(seconds(20))
 
 
 def test_a_killed_judge_releases_the_device(judges: Begin, tmp_path: Path) -> None:
@@ -122,11 +121,11 @@ def test_a_killed_judge_releases_the_device(judges: Begin, tmp_path: Path) -> No
     has_it = started.Event()
     killed = started.Process(target=_hold, args=(tmp_path, has_it), daemon=True)
     killed.start()
-    assert has_it.wait(LIMIT_S)
+    assert has_it.wait(seconds(20))
     other = judges("alone")
-    assert other.waits.wait(LIMIT_S)
+    assert other.waits.wait(seconds(20))
     killed.kill()
-    assert other.in_use.wait(LIMIT_S)
+    assert other.in_use.wait(seconds(20))
 
 
 def test_without_a_device_no_judge_waits() -> None:

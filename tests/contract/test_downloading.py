@@ -16,6 +16,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from tests.unit.corpus.samples import sample_folder
+from tests.waiting import seconds
 
 PROJECT = Path(__file__).resolve().parents[2]
 COMMIT = "c0ffee" + "0" * 34
@@ -95,7 +96,7 @@ class Answer(BaseHTTPRequestHandler):
             self.wfile.write(body[start : len(body) // 2])
             self.wfile.flush()
             self.server.half_sent.set()
-            self.server.released.wait(60)
+            self.server.released.wait(seconds(60))
             self.close_connection = True
         else:
             self.wfile.write(body[start:])
@@ -149,7 +150,7 @@ def started(home: Path, endpoint: str, *argv: str) -> subprocess.Popen[str]:
 
 def ran(home: Path, endpoint: str, *argv: str) -> tuple[int, str, str]:
     with started(home, endpoint, *argv) as process:
-        out, err = process.communicate(timeout=120)
+        out, err = process.communicate(timeout=seconds(60))
     return process.returncode, out, err
 
 
@@ -194,7 +195,7 @@ def test_after_a_kill_only_the_incomplete_files_are_fetched(hub: Hub, tmp_path: 
     hub.cut = {"weights.bin"}
     folder = tmp_path / "home" / "datasets" / "someone--samples"
     with started(tmp_path / "home", hub.endpoint, "download", NAME, "--yes") as process:
-        assert hub.half_sent.wait(60)
+        assert hub.half_sent.wait(seconds(60))
         while sum((folder / name).exists() for name in hub.files) < len(hub.files) - 1:
             assert process.poll() is None
         assert (

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.waiting import seconds
+
 pytest.importorskip("triton")
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -377,7 +379,7 @@ def test_kernels_compute_what_a_gpu_computes(tmp_path: Path) -> None:
         [sys.executable, str(script)],
         capture_output=True,
         text=True,
-        timeout=600,
+        timeout=seconds(200),
         check=False,
         cwd=tmp_path,
         env={**os.environ, "TRITON_INTERPRET": "1", "PYTHONPATH": str(PROJECT)},

@@ -20,6 +20,7 @@ from tests.contract.made import outcome
 from tests.contract.made import task as three_subgraphs
 from tests.contract.programs_served import Answered, Playground, Program, playground
 from tests.contract.scripted import a_pass
+from tests.waiting import seconds
 
 FASTER = a_pass(Verdict.FASTER)
 
@@ -62,7 +63,7 @@ def held_up(backend: FakeBackend) -> threading.Event:
     go_on = threading.Event()
 
     def slowly(job: Job) -> Outcome:
-        assert go_on.wait(60)
+        assert go_on.wait(seconds(60))
         return as_written(job)
 
     backend.answer = slowly

@@ -21,6 +21,7 @@ from passnet_core.solvers.rules.lowering import OPERATIONS
 from passnet_core.solvers.rules.lowering.calls import read
 from tests.contract.made import around_a_product
 from tests.contract.rules_cases import CASES
+from tests.waiting import seconds
 
 PROJECT = Path(__file__).resolve().parents[2]
 
@@ -49,7 +50,7 @@ def run(module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         [sys.executable, "-m", module, *arguments],
         capture_output=True,
         text=True,
-        timeout=600,
+        timeout=seconds(200),
         check=False,
         cwd=PROJECT,
         env={**os.environ, "CUDA_VISIBLE_DEVICES": "", "OMP_NUM_THREADS": "1"},

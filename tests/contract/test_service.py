@@ -37,9 +37,9 @@ from passnet_core.store.opening import open_store
 from passnet_core.store.prepared import place_prepared
 from passnet_core.store.rows import RunFile, RunQuery
 from tests.contract.made import BUNDLE, MEASURE, job, outcome, run_of, task
+from tests.waiting import seconds
 
 PROJECT = Path(__file__).resolve().parents[2]
-WAIT_S = 120
 VERIFY = EvalSpec()
 
 Opening = Callable[..., Service]
@@ -73,7 +73,7 @@ class Gate:
 
     def __call__(self, job: Job) -> Outcome:
         self.entered.set()
-        assert self.opened.wait(WAIT_S)
+        assert self.opened.wait(seconds(60))
         return outcome(job)
 
 
@@ -122,7 +122,7 @@ def test_runs_wait_for_each_other_but_checks_do_not_wait(opened: Opening) -> Non
 
     service = opened(answer)
     first = service.submit(task(), BUNDLE, VERIFY)
-    assert gate.entered.wait(WAIT_S)
+    assert gate.entered.wait(seconds(60))
     second = service.submit(task("other"), BUNDLE, VERIFY)
     third = service.submit(task("third"), BUNDLE, VERIFY)
     assert service.progress(first).queue_position is None
@@ -143,7 +143,7 @@ def test_the_remaining_jobs_of_a_cancelled_run_get_an_outcome(opened: Opening) -
     gate = Gate()
     service = opened(gate)
     running = service.submit(task(), BUNDLE, VERIFY)
-    assert gate.entered.wait(WAIT_S)
+    assert gate.entered.wait(seconds(60))
     waiting = service.submit(task("other"), BUNDLE, VERIFY)
     service.cancel(waiting)
     service.cancel(running)
@@ -198,7 +198,7 @@ def test_a_store_that_fails_ends_the_run_with_a_message_and_no_outcome(opened: O
     gate = Gate()
     service = opened(gate)
     run_id = service.submit(task(), BUNDLE, VERIFY)
-    assert gate.entered.wait(WAIT_S)
+    assert gate.entered.wait(seconds(60))
     service._store.close()
     gate.opened.set()
     with pytest.raises(StoreError, match="closed"):
@@ -215,12 +215,12 @@ def test_closing_the_service_cancels_its_runs_and_refuses_new_ones(opened: Openi
     class Patient(FakeBackend):
         def run(self, job: Job, listen: Callable[[JobEvent], None], cancelled: threading.Event) -> Outcome:
             entered.set()
-            assert cancelled.wait(WAIT_S)
+            assert cancelled.wait(seconds(60))
             return outcome_without_judge(job, Verdict.CANCELLED, "Cancelled.")
 
     service = open_service(settings_in(tmp_path), backend=Patient(outcome))
     run_id = service.submit(task(), BUNDLE, VERIFY)
-    assert entered.wait(WAIT_S)
+    assert entered.wait(seconds(60))
     service.close()
     service.close()
     with pytest.raises(StoreRefusal, match="shutting down"):
@@ -247,7 +247,7 @@ service.wait(service.submit(task(), BUNDLE, EvalSpec()))
     at = settings_in(tmp_path)
     asked = subprocess.run(
         [sys.executable, "-c", code, str(at.home), str(at.data)],
-        cwd=PROJECT, capture_output=True, text=True, timeout=WAIT_S, check=False,
+        cwd=PROJECT, capture_output=True, text=True, timeout=seconds(60), check=False,
     )  # fmt: skip
     service = opened()
     (summary,) = service.runs()
@@ -263,7 +263,7 @@ def test_the_progress_of_another_processs_run_can_be_seen(opened: Opening) -> No
     judging = opened(gate)
     watching = opened()
     run_id = judging.submit(task(), BUNDLE, VERIFY)
-    assert gate.entered.wait(WAIT_S)
+    assert gate.entered.wait(seconds(60))
     progress = watching.progress(run_id)
     assert (progress.finished, progress.done, progress.total) == (False, 0, 3)
     with pytest.raises(StoreRefusal, match="another process"):
@@ -288,7 +288,7 @@ def test_a_known_check_is_answered_from_the_store_and_listed_apart(opened: Openi
 def test_a_check_made_while_somebody_typed_is_kept_without_judging_it_again(opened: Opening) -> None:
     service = opened(lambda job: outcome(job, Verdict.MATCHED))
     check = EvalSpec(stage=Stage.CHECK)
-    assert service.check_within(task(), BUNDLE, check, "float32/2", WAIT_S) is not None
+    assert service.check_within(task(), BUNDLE, check, "float32/2", seconds(60)) is not None
     run_id = service.submit(task(), BUNDLE, check, subgraph_ids=["float32/2"])
     (kept,) = service.wait(run_id)
     assert (kept.verdict, kept.subgraph_id) == (Verdict.MATCHED, "float32/2")
@@ -580,4 +580,4 @@ for name in ("duckdb", "numpy", "streamlit", "altair", "graphviz", "pandas"):
     sys.modules[name] = None  # importing it fails
 import passnet_core.service, tools.recording
 """
-    subprocess.run([sys.executable, "-c", code], cwd=PROJECT, check=True, timeout=WAIT_S)
+    subprocess.run([sys.executable, "-c", code], cwd=PROJECT, check=True, timeout=seconds(60))

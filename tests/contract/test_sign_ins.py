@@ -11,6 +11,7 @@ from websockets.exceptions import InvalidStatus
 from tests import signing_in
 from tests.page_client import PageClient, run_apart, together
 from tests.signing_in import Doorstep
+from tests.waiting import seconds
 
 SIGNED_IN = "_streamlit_user"
 AT_ONCE, TRIED = 8, 10
@@ -113,7 +114,7 @@ def test_another_sites_page_cannot_connect(doorstep: Doorstep) -> None:
 
 
 def test_programs_are_served_beside_the_pages(doorstep: Doorstep) -> None:
-    with httpx.Client(base_url=doorstep.address, timeout=60) as program:
+    with httpx.Client(base_url=doorstep.address, timeout=seconds(60)) as program:
         assert program.get("/api/health").json()["isolation"] == "sandboxed"
         assert program.get("/api/me").status_code == 401
         assert program.get("/api/openapi.json").json()["info"]["title"] == "PassNet Playground"

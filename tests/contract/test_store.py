@@ -33,9 +33,9 @@ from passnet_core.store.opening import FILE, SOCKET, open_store
 from passnet_core.store.remote import RemoteStore
 from passnet_core.store.rows import Certificate, PassedLesson, RunFile, RunNote, RunQuery, name_of
 from tests.contract.made import BUNDLE, MEASURE, job, of_clock, outcome, run_of
+from tests.waiting import seconds
 
 PROJECT = Path(__file__).resolve().parents[2]
-WAIT_S = 120
 ALL_KINDS = [verdict for verdict in Verdict if verdict is not Verdict.MATCHED]
 
 
@@ -484,7 +484,7 @@ sys.stdin.readline()
             store.import_runs("", (taken,))
         store.append("run-1", 1, outcome(job(1), Verdict.CRASHED))
         process.kill()
-        process.wait(WAIT_S)
+        process.wait(seconds(60))
         # the next request opens the file in this process
         assert [each.verdict for each in store.outcomes("run-1")] == [Verdict.FASTER, Verdict.CRASHED]
         for each in (store, RemoteStore(tmp_path / SOCKET)):
@@ -508,7 +508,7 @@ def test_several_threads_and_two_openings_lose_no_outcome(tmp_path: Path) -> Non
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(WAIT_S)
+        thread.join(seconds(60))
     assert [each.job_digest for each in other.outcomes("run-1")] == [each.digest for each in jobs]
     store.close()
     assert len(other.outcomes("run-1")) == 40
@@ -583,7 +583,7 @@ def test_a_full_disk_is_reported_and_loses_no_outcome(tmp_path: Path) -> None:
         [*sandbox, sys.executable, "-c", FILLING, str(home)],
         capture_output=True,
         text=True,
-        timeout=WAIT_S,
+        timeout=seconds(60),
         check=False,
     )
     assert asked.stdout == "refused\n", asked.stderr
@@ -592,7 +592,7 @@ def test_a_full_disk_is_reported_and_loses_no_outcome(tmp_path: Path) -> None:
 def test_a_file_size_limit_is_reported_as_a_full_disk(tmp_path: Path) -> None:
     limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (6_000_000,) * 2)\n"
     with python(limit + FILLING, tmp_path) as process:
-        output, errors = process.communicate(timeout=WAIT_S)
+        output, errors = process.communicate(timeout=seconds(60))
     assert output == "refused\n", errors
 
 
@@ -613,7 +613,7 @@ def test_malformed_requests_at_the_socket_get_an_error_and_do_no_harm(tmp_path: 
             folder = os.open(tmp_path, os.O_RDONLY)
             connection.connect(f"/proc/self/fd/{folder}/{SOCKET}")
             os.close(folder)
-            connection.settimeout(WAIT_S)
+            connection.settimeout(seconds(60))
             connection.sendall(request)
             connection.shutdown(socket.SHUT_WR)
             assert "error" in json.loads(connection.makefile().read())
@@ -628,7 +628,7 @@ def test_a_run_whose_process_has_ended_has_no_living_owner() -> None:
     assert not owner.alive(f"{pid}:1")
     assert not owner.alive("")
     with python("pass") as process:
-        process.wait(WAIT_S)
+        process.wait(seconds(60))
         assert not owner.alive(f"{process.pid}:1")
 
 

@@ -37,6 +37,7 @@ from passnet_core.whole_models.captured import CapturedModel, ModelFile, capture
 from passnet_core.whole_models.survey import SurveyAnswer, SurveyQuestion
 from passnet_core.whole_models.timing import TimingAnswer, TimingQuestion, Way
 from tests.example_playground import outcome, write_data
+from tests.waiting import seconds
 
 pytestmark = pytest.mark.skipif(not importlib.util.find_spec("torch"), reason="no torch")
 
@@ -169,8 +170,8 @@ def file(factory: str, inputs: str = "") -> ModelFile:
     return ModelFile(MODELS, "models.py", factory, inputs)
 
 
-def asked(programs: LocalBackend, program: str, question: Any, limit_s: float = 300, **options: Any) -> bytes:
-    return programs.program(program, json.dumps(to_json(question)).encode(), limit_s, **options)
+def asked(programs: LocalBackend, program: str, question: Any, limit_s: float = 0, **options: Any) -> bytes:
+    return programs.program(program, json.dumps(to_json(question)).encode(), limit_s or seconds(120), **options)
 
 
 def confined(programs: LocalBackend, factory: str, **options: Any) -> CapturedModel:

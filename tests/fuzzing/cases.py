@@ -4,6 +4,7 @@ import argparse
 import contextlib
 import io
 import json
+import math
 import re
 import signal
 import warnings
@@ -20,10 +21,10 @@ from tests.contract.model_server import Said, saying, serving
 from tests.example_playground import TASK_ID
 from tests.fuzzing.altering import ODD_NUMBERS, ODD_TEXTS, ODD_VALUES, alter_folder, altered, copied, listing
 from tests.fuzzing.ground import Ground, Ran
+from tests.waiting import seconds
 
 LONGEST_LINE = 2000
 """Most characters of a line that tells of an error."""
-LIMIT_S = 20
 OF_PYTHON = re.compile(
     r"Traceback|\b(Key|Type|Index|Attribute|Recursion|UnicodeEncode|UnicodeDecode)Error|object at 0x"
 )
@@ -48,7 +49,7 @@ def limited() -> Iterator[None]:
         raise TookTooLong
 
     before = signal.signal(signal.SIGALRM, late)
-    signal.alarm(LIMIT_S)
+    signal.alarm(math.ceil(seconds(5)))
     try:
         yield
     finally:

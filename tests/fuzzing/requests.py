@@ -12,8 +12,9 @@ from passnet_core.execution.backends.fake import FakeBackend
 from tests.contract.judge_served import served
 from tests.example_playground import PASS, TASK_ID, answer, task
 from tests.fuzzing.altering import ODD_TEXTS, altered
-from tests.fuzzing.cases import LIMIT_S, Case
+from tests.fuzzing.cases import Case
 from tests.fuzzing.ground import Ground
+from tests.waiting import seconds
 
 EVALUATION = {
     "task": TASK_ID,
@@ -56,7 +57,7 @@ def requests(rng: Random, ground: Ground, place: Path) -> Case:
             body = altered(rng, body)
     told = f"{method} {path[:200]} {headers!r} {body[:200]!r}"
     address = urlsplit(ground.judge_url)
-    connection = http.client.HTTPConnection(str(address.hostname), address.port, timeout=LIMIT_S)
+    connection = http.client.HTTPConnection(str(address.hostname), address.port, timeout=seconds(5))
     try:
         connection.request(method, path, body, {name: value.encode() for name, value in headers.items()})
         response = connection.getresponse()

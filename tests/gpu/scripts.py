@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 from passnet_core.records import PassFile
+from tests.waiting import seconds
 
 
 def run_beside(carried: PassFile, script: str, folder: Path) -> None:
@@ -13,6 +14,6 @@ def run_beside(carried: PassFile, script: str, folder: Path) -> None:
     file = folder / "script.py"
     file.write_text(script)
     done = subprocess.run(
-        [sys.executable, str(file)], capture_output=True, text=True, timeout=600, check=False, cwd=folder
+        [sys.executable, str(file)], capture_output=True, text=True, timeout=seconds(200), check=False, cwd=folder
     )
     assert done.returncode == 0, done.stderr[-3000:]

@@ -13,6 +13,7 @@ from passnet_core.execution.backends.local import LocalBackend
 from passnet_core.records import LAUNCHED, Bundle, Device, EvalSpec, Job, PassFile, Stage, Subgraph, TensorSpec, Verdict
 from tests.gpu.scripts import run_beside
 from tests.gpu.test_measure import RIGHT, SOURCE
+from tests.waiting import seconds
 
 SCRIPT = """
 import torch
@@ -133,7 +134,7 @@ def backend(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalBackend]:
 
 def test_the_judge_sees_lean_launches_as_launches_of_the_bundles_kernel(backend: LocalBackend) -> None:
     assert "lean_launch(kernel" in LEAN
-    spec = EvalSpec(stage=Stage.VERIFY, device=Device.CUDA, deadline_s=400.0)
+    spec = EvalSpec(stage=Stage.VERIFY, device=Device.CUDA, deadline_s=seconds(120))
     found = backend.run(Job(SUBGRAPH, BUNDLE, spec), lambda event: None, threading.Event())
     assert found.verdict is Verdict.VALUES_ONLY, f"{found.reason} {found.evidence} {found.log_tail}"
     (launched,) = (each.text for each in found.evidence if each.topic == LAUNCHED)

@@ -27,6 +27,7 @@ from passnet_core.records import (
     TensorSpec,
     Verdict,
 )
+from tests.waiting import seconds
 
 SOURCE = """
 import torch
@@ -84,7 +85,7 @@ def outcome(backend: LocalBackend, code: str | None, **fields: object) -> Outcom
     inputs = tuple(TensorSpec(name, (512, 1024), "float16", mean=0.0, std=1.0) for name in ("in_0", "in_1"))
     subgraph = Subgraph("float16/0/add-relu", "add-relu", "none", SOURCE, inputs)
     bundle = Bundle((PassFile("add_relu.py", code),)) if code is not None else None
-    asked = {"stage": Stage.MEASURE, "device": Device.CUDA, "deadline_s": 400.0, **fields}
+    asked = {"stage": Stage.MEASURE, "device": Device.CUDA, "deadline_s": seconds(120), **fields}
     spec = EvalSpec(**asked)  # type: ignore[arg-type]
     return backend.run(Job(subgraph, bundle, spec), lambda event: None, threading.Event())
 

@@ -6,7 +6,6 @@ import os
 import signal
 import socket
 import subprocess
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,11 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.others.environments import python_of
+from tests.waiting import eventually, seconds
 
 TRANSFORMERS, LLAMA_CPP, LITELLM = "transformers-serve", "llama-cpp", "litellm"
 """The servers, by the names of their environments."""
-STARTED_WITHIN_S = 180.0
-ENDED_WITHIN_S = 20.0
 
 
 @dataclass
@@ -52,27 +50,27 @@ class RealServer:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
-        until = time.monotonic() + STARTED_WITHIN_S
-        while not self._answers():
-            assert self.process.poll() is None, f"{self.command[0]} ended:\n{self.said()}"
-            assert time.monotonic() < until, f"{self.command[0]} does not answer:\n{self.said()}"
-            time.sleep(0.2)
+        eventually(lambda: self._answers() or self._ended(), f"the answer of {self.command[0]}", idle_s=90)
+        assert not self._ended(), f"{self.command[0]} ended:\n{self.said()}"
 
     def kill(self) -> None:
         """End it at once, as a machine that fails does."""
         if self.process is not None:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self.process.pid, signal.SIGKILL)
-            self.process.wait(ENDED_WITHIN_S)
+            self.process.wait(seconds(20))
             self.process = None
 
     def said(self) -> str:
         """The end of its log."""
         return self.log.read_text(encoding="utf-8", errors="replace")[-4000:]
 
+    def _ended(self) -> bool:
+        return self.process is None or self.process.poll() is not None
+
     def _answers(self) -> bool:
         try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{self.alive}", timeout=5) as answer:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{self.alive}", timeout=seconds(5)) as answer:
                 return bool(answer.status == 200)
         except (urllib.error.URLError, OSError):
             return False

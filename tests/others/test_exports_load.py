@@ -25,9 +25,9 @@ from tests.unit.training.made_conversations import (
     turns_of,
     wrote,
 )
+from tests.waiting import seconds
 
 PROGRAMS = Path(__file__).with_name("loading")
-WITHIN_S = 900.0
 
 
 def conversations() -> list[Trajectory]:
@@ -81,7 +81,7 @@ def loaded(exports: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[
         quiet = {"TOKENIZERS_PARALLELISM": "false", "OMP_NUM_THREADS": "2", "CUDA_VISIBLE_DEVICES": ""}
         done = subprocess.run(
             [str(python_of(name)), str(PROGRAMS / f"with_{name}.py"), str(exports), str(out)],
-            capture_output=True, text=True, timeout=WITHIN_S, check=False, env=os.environ | offline | quiet,
+            capture_output=True, text=True, timeout=seconds(300), check=False, env=os.environ | offline | quiet,
         )  # fmt: skip
         assert done.returncode == 0, f"{done.stdout[-2000:]}\n{done.stderr[-6000:]}"
         told: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])

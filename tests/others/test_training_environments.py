@@ -21,11 +21,11 @@ from tests.contract.judging import RIGHT, WRONG
 from tests.contract.model_server import ModelServer, Said, saying, serving
 from tests.contract.scripted import FINISH, task, wrote
 from tests.others.environments import KEPT, python_of
+from tests.waiting import seconds
 
 PROJECT = Path(__file__).resolve().parents[2]
 PROGRAMS = PROJECT / "tests" / "others" / "programs"
 TRAINING = PROJECT / "passnet_core" / "training"
-WITHIN_S = 580.0
 FAULT = RIGHT + "\n# the machine fails while it judges this\n"
 NAMES = [each.name for each in TOOLS]
 
@@ -84,7 +84,7 @@ def command(folder: Path, *words: str, **settings: str) -> subprocess.CompletedP
     small = {"OMP_NUM_THREADS": "2", "CUDA_VISIBLE_DEVICES": "", "PYTHONPATH": f"{folder}{os.pathsep}{PROJECT}"}
     return subprocess.run(
         words, cwd=folder, env={**os.environ, **offline, **small, **settings}, capture_output=True, text=True,
-        timeout=WITHIN_S, check=False,
+        timeout=seconds(300), check=False,
     )  # fmt: skip
 
 

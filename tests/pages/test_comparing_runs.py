@@ -16,6 +16,7 @@ from passnet_core.store import exchange
 from passnet_core.store.rows import RunFile
 from tests.example_playground import PASS, REFERENCE, TASK_ID, answer, measured, task
 from tests.pages.visiting import VISITOR, Visit, button, read
+from tests.waiting import seconds
 
 HOSTILE = "<img src=x onerror=alert(1)> :material/home: [x](javascript:alert(1)) ```"
 
@@ -164,12 +165,12 @@ def test_a_run_under_way_is_compared_as_far_as_it_came(visit: Visit, service: Se
     def slowly(job: Job) -> Outcome:
         if judge.jobs[-1] is not judge.jobs[0]:
             second.set()
-            finish.wait(60)
+            finish.wait(seconds(60))
         return answer(job)
 
     judge.answer = slowly
     run_id = service.submit(service.corpus.task(TASK_ID), REFERENCE, EvalSpec())
-    assert second.wait(60)
+    assert second.wait(seconds(60))
     app = visit("runs", run=run_id, against="recorded-passes")
     itself = visit("runs", run=run_id, against=run_id)
     listed = visit("runs").dataframe[0].value.set_index("run").loc[run_id]

@@ -35,6 +35,7 @@ from tests.example_playground import (
     write_data,
 )
 from tests.pages.visiting import Visit, button, page_links, read, texts
+from tests.waiting import seconds
 
 
 @pytest.mark.parametrize(
@@ -79,12 +80,12 @@ def held_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Calla
     import_runs = Database.import_runs
 
     def slowly(*arguments: Any) -> Any:
-        assert go_on.wait(60)
+        assert go_on.wait(seconds(60))
         return import_runs(*arguments)
 
     class SlowBackend(FakeBackend):
         def capacity(self) -> Capacity:
-            assert go_on.wait(60)
+            assert go_on.wait(seconds(60))
             return super().capacity()
 
     monkeypatch.setattr(Database, "import_runs", slowly)

@@ -27,6 +27,7 @@ from tests.example_playground import PASS, REFERENCE, TASK_ID, answer, write_dat
 from tests.pages import visiting
 from tests.pages.editing import Editor
 from tests.pages.visiting import button, read, texts
+from tests.waiting import seconds
 
 LISTED = "https://models.example/v1"
 ALICE, BOB = "a" * 32, "b" * 32
@@ -249,7 +250,7 @@ def test_who_has_stored_too_much_is_told_and_stores_no_more(public: Public, monk
         with pytest.raises(NotAllowed, match="that a visitor may store"):
             store()
     assert alice.draft(TASK_ID, "mine") == alice.draft(TASK_ID, "mine", place)
-    assert alice.check_within(task, large, spec, task.subgraphs[0].id, 60), "a check stores nothing"
+    assert alice.check_within(task, large, spec, task.subgraphs[0].id, seconds(60)), "a check stores nothing"
     app = visiting.opened("workbench", {"task": TASK_ID, "bundle": "mine"}, ALICE)
     button(app, "Run").click().run()
     assert "that a visitor may store" in read(app)

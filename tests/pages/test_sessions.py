@@ -9,6 +9,7 @@ from streamlit.runtime.app_session import AppSession, AppSessionState
 
 from pages.ui import sessions
 from tests.page_client import run_apart
+from tests.waiting import seconds
 
 
 class Ended:
@@ -47,7 +48,7 @@ def test_the_next_script_starts_once_the_last_one_has_delivered_everything(monke
         closed._scriptrunner, closed._state = None, AppSessionState.SHUTDOWN_REQUESTED
         await asyncio.sleep(3 * sessions.RETRY_S)
 
-    run_apart(asyncio.wait_for(serve(), 60))
+    run_apart(asyncio.wait_for(serve(), seconds(60)))
     assert started == ["a fragment"]
 
 

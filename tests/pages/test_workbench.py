@@ -14,6 +14,7 @@ from passnet_core.service import Service
 from tests.example_playground import OTHER_ID, PASS, REFERENCE, REFERENCE_NAME, TASK_ID, answer, outcome, task
 from tests.pages.editing import Editor
 from tests.pages.visiting import BROWSER, VISITOR, Visit, button, read, texts, until
+from tests.waiting import seconds
 
 
 def test_a_new_task_begins_with_a_pass_that_fits_it(visit: Visit) -> None:
@@ -303,7 +304,7 @@ def go_on(service: Service, monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     event = threading.Event()
 
     def slow(job: Job) -> Outcome:
-        assert event.wait(60)
+        assert event.wait(seconds(60))
         return answer(job)
 
     monkeypatch.setattr(service._scheduler, "backend", FakeBackend(slow))

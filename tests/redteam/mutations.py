@@ -30,12 +30,12 @@ from passnet_core.records import Bundle, EvalSpec, Job, Outcome, PassFile, Stage
 from passnet_core.solvers.rules.solver import written
 from tests.redteam.effects import Effect
 from tests.redteam.mutating import Kind, Mutation, chosen, mutations
+from tests.waiting import seconds
 
 PROJECT = Path(__file__).resolve().parents[2]
 DATA = PROJECT / "data" / "tasks"
 ORIGINAL = "original"
 MOST_ELEMENTS = 300_000
-DEADLINE_S = 240.0
 UNDECIDED = {Verdict.INCONCLUSIVE, Verdict.NEEDS_GPU, Verdict.TIMED_OUT, Verdict.INFRASTRUCTURE, Verdict.CANCELLED}
 MOST_WAITING = 12
 """So many mutants may wait for a judge before further ones are told apart."""
@@ -186,7 +186,7 @@ class Judges:
     def judged(self, subgraph: Subgraph, bundle: Bundle, found: Found) -> "Future[Found]":
         def judge() -> Found:
             begun = time.monotonic()
-            job = Job(subgraph, bundle, EvalSpec(stage=Stage.VERIFY, deadline_s=DEADLINE_S))
+            job = Job(subgraph, bundle, EvalSpec(stage=Stage.VERIFY, deadline_s=seconds(60)))
             return _with_outcome(found, self.backend.run(job, lambda event: None, threading.Event()), begun)
 
         return self.lanes.submit(judge)

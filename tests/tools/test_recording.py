@@ -34,6 +34,7 @@ from passnet_core.service import open_service, read_references
 from passnet_core.settings import Settings, rules_file
 from passnet_core.store import exchange
 from tests.contract.made import BUNDLE, MEASURE, job, of_clock, outcome, task
+from tests.waiting import seconds
 from tools.recording import RecordedPart, in_order, main, missing, parts_of, record, record_together, thinned
 
 TIMED = (Verdict.FASTER, Verdict.SLOWER, Verdict.NO_DIFFERENCE)
@@ -195,7 +196,7 @@ def test_recordings_into_one_folder_share_the_work(tmp_path: Path) -> None:
 
 def test_several_judges_of_one_machine_share_the_work(tmp_path: Path) -> None:
     parts = [RecordedPart("inductor", task(f"task-{number}"), None, MEASURE) for number in range(8)]
-    meeting = threading.Barrier(2, timeout=60)
+    meeting = threading.Barrier(2, timeout=seconds(60))
 
     def together(job: Job) -> Outcome:
         if job.subgraph.task_id in ("task-0", "task-1"):

@@ -10,8 +10,7 @@ from passnet_core.execution.backends.fake import FAKE_ENVIRONMENT, FakeBackend
 from passnet_core.execution.live_checks import LiveChecks
 from passnet_core.execution.scheduler import Scheduler
 from passnet_core.records import Bundle, EvalSpec, Job, Outcome, PassFile, Stage, Subgraph, TensorSpec, Verdict
-
-WAIT_S = 30.0
+from tests.waiting import seconds
 
 
 def typed(code: str, subgraph_id: str = "a", task_id: str = "task") -> Job:
@@ -30,7 +29,7 @@ class Checker(FakeBackend):
 
     def checked(self, job: Job) -> Outcome:
         self.entered.release()
-        assert self.opened.wait(WAIT_S)
+        assert self.opened.wait(seconds(30))
         return outcome_without_judge(job, self.verdict, "as given", environment=FAKE_ENVIRONMENT)
 
 
@@ -50,8 +49,8 @@ def live(checker: Checker) -> Iterator[LiveChecks]:
 
 
 def test_equal_code_is_checked_once_and_answered_for_each_task(live: LiveChecks, checker: Checker) -> None:
-    first = live.within(typed("one"), "me", WAIT_S)
-    again = live.within(typed("one", task_id="another"), "me", WAIT_S)
+    first = live.within(typed("one"), "me", seconds(30))
+    again = live.within(typed("one", task_id="another"), "me", seconds(30))
     assert first is not None
     assert again is not None
     assert (first.task_id, again.task_id) == ("task", "another")
@@ -60,10 +59,10 @@ def test_equal_code_is_checked_once_and_answered_for_each_task(live: LiveChecks,
 
 def test_what_was_checked_is_known_unless_the_machine_may_have_decided_it(live: LiveChecks, checker: Checker) -> None:
     assert live.known(typed("one")) is None
-    live.within(typed("one"), "me", WAIT_S)
+    live.within(typed("one"), "me", seconds(30))
     assert live.known(typed("one")) is None, "it crashed, perhaps for want of memory"
     checker.verdict = Verdict.EAGER_FAILED
-    live.within(typed("two"), "me", WAIT_S)
+    live.within(typed("two"), "me", seconds(30))
     known = live.known(typed("two", task_id="another"))
     assert known is not None
     assert (known.verdict, known.task_id) == (Verdict.EAGER_FAILED, "another")
@@ -75,25 +74,25 @@ def test_what_was_checked_is_known_unless_the_machine_may_have_decided_it(live: 
 def test_what_was_typed_over_is_never_checked(live: LiveChecks, checker: Checker) -> None:
     checker.opened.clear()
     assert live.within(typed("one"), "me", 0.0) is None
-    assert checker.entered.acquire(timeout=WAIT_S)
+    assert checker.entered.acquire(timeout=seconds(30))
     assert live.within(typed("two"), "me", 0.0) is None
     assert live.within(typed("other"), "somebody else", 0.0) is None
     assert live.within(typed("three"), "me", 0.0) is None
     checker.opened.set()
-    assert live.within(typed("three"), "me", WAIT_S) is not None
-    assert live.within(typed("other"), "somebody else", WAIT_S) is not None
+    assert live.within(typed("three"), "me", seconds(30)) is not None
+    assert live.within(typed("other"), "somebody else", seconds(30)) is not None
     judged = [job.bundle.passes[0].code for job in checker.jobs if job.bundle]
     assert sorted(judged) == ["one", "other", "three"]
     # somebody who goes back to it gets it checked
-    assert live.within(typed("two"), "me", WAIT_S) is not None
+    assert live.within(typed("two"), "me", seconds(30)) is not None
 
 
 def test_a_failure_of_the_system_is_told_and_tried_again(live: LiveChecks, checker: Checker) -> None:
     checker.verdict = Verdict.INFRASTRUCTURE
-    failed = live.within(typed("one"), "me", WAIT_S)
+    failed = live.within(typed("one"), "me", seconds(30))
     assert failed is not None
     assert failed.verdict is Verdict.INFRASTRUCTURE
     checker.verdict = Verdict.CRASHED
-    fine = live.within(typed("one"), "me", WAIT_S)
+    fine = live.within(typed("one"), "me", seconds(30))
     assert fine is not None
     assert fine.verdict is Verdict.CRASHED

@@ -14,8 +14,8 @@ from passnet_core.execution.backends.base import InspectSubgraph, JobEvent, outc
 from passnet_core.execution.backends.fake import FAKE_ENVIRONMENT, FakeBackend
 from passnet_core.execution.scheduler import TURN_S, FairQueue, Scheduler, Work
 from passnet_core.records import Device, EvalSpec, Job, Outcome, Phase, Stage, Subgraph, TensorSpec, Verdict
+from tests.waiting import seconds
 
-WAIT_S = 30.0
 NEVER = threading.Event()
 
 
@@ -47,7 +47,7 @@ class Gate:
     def __call__(self, asked: Job) -> Outcome:
         self.order.append(asked.subgraph.id)
         self.entered.release()
-        assert self.opened.wait(WAIT_S)
+        assert self.opened.wait(seconds(30))
         return answered(asked)
 
 
@@ -69,7 +69,8 @@ def started(scheduler: Scheduler, owner: str, asked: Job, found: list[Outcome]) 
 def queued(scheduler: Scheduler, count: int) -> None:
     """Returns when so many wait."""
     with scheduler._changed:
-        assert scheduler._changed.wait_for(lambda: sum(len(line.queue) for line in scheduler._lines) == count, WAIT_S)
+        waiting = lambda: sum(len(line.queue) for line in scheduler._lines)
+        assert scheduler._changed.wait_for(lambda: waiting() == count, seconds(30))
 
 
 def test_owners_take_turns_and_each_is_served_in_order() -> None:
@@ -110,18 +111,18 @@ def test_what_is_removed_is_not_done() -> None:
 def test_a_late_owner_waits_for_a_turn_and_not_for_everything_before() -> None:
     gate = Gate()
     found: list[Outcome] = []
-    seconds = [0.0]
-    with scheduling(FakeBackend(gate), now=lambda: seconds[0]) as scheduler:
+    now = [0.0]
+    with scheduling(FakeBackend(gate), now=lambda: now[0]) as scheduler:
         threads = []
         for name in ("a1", "a2", "a3"):
             threads.append(started(scheduler, "a", job(name), found))
-            queued(scheduler, len(threads) - 1) if len(threads) > 1 else gate.entered.acquire(timeout=WAIT_S)
+            queued(scheduler, len(threads) - 1) if len(threads) > 1 else gate.entered.acquire(timeout=seconds(30))
         threads.append(started(scheduler, "b", job("b1"), found))
         queued(scheduler, 3)
-        seconds[0] = TURN_S
+        now[0] = TURN_S
         gate.opened.set()
         for each in threads:
-            each.join(WAIT_S)
+            each.join(seconds(30))
     assert gate.order == ["a1", "b1", "a2", "a3"]
     assert len(found) == 4
 
@@ -131,12 +132,12 @@ def test_as_many_at_once_as_there_are_judges() -> None:
     found: list[Outcome] = []
     with scheduling(FakeBackend(gate, judges=2)) as scheduler:
         threads = [started(scheduler, "", job(name), found) for name in ("one", "two", "three")]
-        assert gate.entered.acquire(timeout=WAIT_S)
-        assert gate.entered.acquire(timeout=WAIT_S)
+        assert gate.entered.acquire(timeout=seconds(30))
+        assert gate.entered.acquire(timeout=seconds(30))
         assert len(gate.order) == 2
         gate.opened.set()
         for each in threads:
-            each.join(WAIT_S)
+            each.join(seconds(30))
     assert len(found) == 3
 
 
@@ -149,11 +150,11 @@ def test_a_check_does_not_wait_for_a_measurement_where_there_is_a_checker() -> N
 
     with scheduling(FakeBackend(answer)) as scheduler:
         thread = started(scheduler, "", job("slow", Stage.MEASURE), found)
-        assert gate.entered.acquire(timeout=WAIT_S)
+        assert gate.entered.acquire(timeout=seconds(30))
         assert scheduler.judge(job("quick", Stage.CHECK), silent, NEVER).verdict is Verdict.CRASHED
         assert not found
         gate.opened.set()
-        thread.join(WAIT_S)
+        thread.join(seconds(30))
 
 
 def test_who_must_wait_hears_it_and_may_leave() -> None:
@@ -162,7 +163,7 @@ def test_who_must_wait_hears_it_and_may_leave() -> None:
     heard: list[JobEvent] = []
     with scheduling(FakeBackend(gate)) as scheduler:
         thread = started(scheduler, "", job("first"), found)
-        assert gate.entered.acquire(timeout=WAIT_S)
+        assert gate.entered.acquire(timeout=seconds(30))
         leaving = threading.Event()
         leaving.set()
         assert scheduler.judge(job("second"), heard.append, leaving).verdict is Verdict.CANCELLED
@@ -170,7 +171,7 @@ def test_who_must_wait_hears_it_and_may_leave() -> None:
             scheduler.inspect(InspectSubgraph(job("third").subgraph, Device.CPU), leaving)
         assert [event.phase for event in heard] == [Phase.QUEUED]
         gate.opened.set()
-        thread.join(WAIT_S)
+        thread.join(seconds(30))
     assert gate.order == ["first"]
 
 
@@ -179,7 +180,7 @@ def test_what_comes_before_is_counted_by_group() -> None:
     found: list[Outcome] = []
     with scheduling(FakeBackend(gate)) as scheduler:
         thread = started(scheduler, "a", job("first"), found)
-        assert gate.entered.acquire(timeout=WAIT_S)
+        assert gate.entered.acquire(timeout=seconds(30))
         for name in ("run 1", "run 1", "run 2"):
             scheduler.put(work("a", name), light=False)
         scheduler.put(work("b", "run 3"), light=False)
@@ -190,7 +191,7 @@ def test_what_comes_before_is_counted_by_group() -> None:
         assert scheduler.loads() == {"a": 4, "b": 1}
         assert scheduler.ahead_of("another") is None
         gate.opened.set()
-        thread.join(WAIT_S)
+        thread.join(seconds(30))
 
 
 def test_the_wait_is_what_earlier_work_took_times_the_work_ahead() -> None:
@@ -204,7 +205,7 @@ def test_the_wait_is_what_earlier_work_took_times_the_work_ahead() -> None:
         while gate.entered.acquire(blocking=False):
             pass
         thread = started(scheduler, "a", job("third"), found)
-        assert gate.entered.acquire(timeout=WAIT_S)
+        assert gate.entered.acquire(timeout=seconds(30))
         for name in ("run 1", "run 2"):
             scheduler.put(work("b", name), light=False)
         ahead = scheduler.ahead_of("run 2")
@@ -212,7 +213,7 @@ def test_the_wait_is_what_earlier_work_took_times_the_work_ahead() -> None:
         # each reading of the clock is 3 s later than the one before, and two come after a piece of work has begun
         assert ahead.wait_s == 2 * 6.0
         gate.opened.set()
-        thread.join(WAIT_S)
+        thread.join(seconds(30))
 
 
 def test_a_backend_that_breaks_gives_an_outcome_and_the_queue_goes_on() -> None:
@@ -235,14 +236,14 @@ def test_closing_closes_the_backend_and_refuses_what_still_waits() -> None:
     backend = FakeBackend(gate)
     scheduler = Scheduler(backend)
     threads = [started(scheduler, "", job("first"), found)]
-    assert gate.entered.acquire(timeout=WAIT_S)
+    assert gate.entered.acquire(timeout=seconds(30))
     threads.append(started(scheduler, "", job("second"), found))
     queued(scheduler, 1)
     closing = threading.Thread(target=scheduler.close)
     closing.start()
     gate.opened.set()
     for each in (*threads, closing):
-        each.join(WAIT_S)
+        each.join(seconds(30))
     assert sorted(each.verdict for each in found) == sorted([Verdict.CRASHED, Verdict.CANCELLED])
     assert backend.closed
 
@@ -280,11 +281,12 @@ def test_judges_that_a_backend_gets_later_are_used() -> None:
     backend.told = replace(backend.told, may_grow=True)
     with scheduling(backend) as scheduler:
         futures = [scheduler.queue(job("first"), silent, NEVER), scheduler.queue(job("second"), silent, NEVER)]
-        assert gate.entered.acquire(timeout=WAIT_S)
-        assert not gate.entered.acquire(timeout=0.2)
+        assert gate.entered.acquire(timeout=seconds(30))
+        queued(scheduler, 1)
+        assert gate.order == ["first"]
         backend.told = replace(backend.told, judges=3, checkers=1)
         futures.append(scheduler.queue(job("third"), silent, NEVER))
-        assert gate.entered.acquire(timeout=WAIT_S)
-        assert gate.entered.acquire(timeout=WAIT_S)
+        assert gate.entered.acquire(timeout=seconds(30))
+        assert gate.entered.acquire(timeout=seconds(30))
         gate.opened.set()
-        assert [each.result(WAIT_S).verdict for each in futures] == [Verdict.CRASHED] * 3
+        assert [each.result(seconds(30)).verdict for each in futures] == [Verdict.CRASHED] * 3

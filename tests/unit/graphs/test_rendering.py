@@ -8,6 +8,7 @@ from passnet_core.graphs.ir import Graph, Node, NodeKind, Ref
 from passnet_core.graphs.rendering import FAMILY_COLOUR, Marks, PairMark, dot, families, mark, picture
 from passnet_core.graphs.source import parse_function
 from passnet_core.graphs.vocabulary import FAMILIES
+from tests.waiting import seconds
 
 GRAPH = parse_function(
     "def f(x, y):\n    p = x + y\n    q = torch.sum(p, -1, keepdim=True)\n    r = q[:, 0]\n    return (r, p)\n", "f"
@@ -19,7 +20,9 @@ def laid_out(text: str) -> str:
     dot_program = shutil.which("dot")
     if dot_program is None:
         pytest.skip("no graphviz program: apt-get install graphviz")
-    done = subprocess.run([dot_program, "-Tsvg"], input=text, capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run(
+        [dot_program, "-Tsvg"], input=text, capture_output=True, text=True, check=True, timeout=seconds(60)
+    )
     assert not done.stderr
     return done.stdout
 

@@ -29,7 +29,6 @@ FOLDERS = ("passnet_core", "pages", "tools", "examples", "tests", "assets", "dat
 SUFFIXES = (".py", ".md", ".json", ".gz", ".toml", ".txt", ".yaml", ".svg")
 MADE = {
     "secrets.toml",
-    "tests/adversarial/full_run.json",
     "lib/provenance.json",
     "passnet_core/_app",
     "best/",

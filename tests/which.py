@@ -36,7 +36,7 @@ SAMPLE = 12
 @cache
 def settled_files() -> frozenset[Path]:
     """The files that have settled tests."""
-    marked = re.compile(r"^(pytestmark = |@)pytest\.mark\.settled", re.MULTILINE)
+    marked = re.compile(r"^(pytestmark = .*|@)pytest\.mark\.settled", re.MULTILINE)
     return frozenset(file for file in TEST_FILES if marked.search(file.read_text(encoding="utf-8")))
 
 

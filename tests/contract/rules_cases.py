@@ -4,7 +4,8 @@ Run as a program, it writes a bundle for each, runs it through Triton's interpre
 differs by case, as JSON."""
 
 import json
-from collections.abc import Mapping
+import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations, product
 from typing import TYPE_CHECKING
@@ -1643,13 +1644,14 @@ def _taken(shapes: Mapping[str, tuple[int, ...]], subgraph: Subgraph, passes: "L
     return f"{dict(shapes)} are not refused"
 
 
-def main() -> None:
+def main(names: Sequence[str]) -> None:
     from passnet_core.solvers.rules.solver import written
     from tests.contract.trying_rules import difference
     from tests.loading import Loaded, loaded
 
     problems: dict[str, str] = {}
-    for name, case in CASES.items():
+    for name in names:
+        case = CASES[name]
         task = case.task(name)
         found: list[str] = []
         try:
@@ -1672,4 +1674,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

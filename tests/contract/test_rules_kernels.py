@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,19 +28,22 @@ PROJECT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
-def problems(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """What differs from eager, by case. One process runs all, for all workers of this run: it takes half a minute."""
+def problems(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """What differs from eager, by the name of each case that is to run. One process runs them, for all workers of this
+    run: all take half a minute."""
+    given = (getattr(item, "callspec", None) for item in request.session.items if item.path == request.path)
+    names = [str(spec.params["name"]) for spec in given if spec is not None]
     shared = tmp_path_factory.getbasetemp().parent / "rules_cases.json"
     with shared.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not shared.exists() or "PYTEST_XDIST_WORKER" not in os.environ:
-            shared.write_text(_problems())
+            shared.write_text(_problems(names))
     found: dict[str, str] = json.loads(shared.read_text())
     return found
 
 
-def _problems() -> str:
-    done = run("tests.contract.rules_cases")
+def _problems(names: Sequence[str]) -> str:
+    done = run("tests.contract.rules_cases", *names)
     assert done.returncode == 0, done.stderr[-3000:]
     return done.stdout.splitlines()[-1]
 
@@ -57,6 +61,7 @@ def run(module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.settled
 @pytest.mark.parametrize("name", CASES)
 def test_values_dtypes_strides_and_changed_inputs_are_eagers(name: str, problems: dict[str, str]) -> None:
     assert problems[name] == ""

@@ -76,6 +76,7 @@ for each in corpus.tasks():
 """
 
 
+@pytest.mark.settled
 @pytest.mark.skipif(not importlib.util.find_spec("torch"), reason="no torch")
 def test_every_bundled_task_runs() -> None:
     """Run the smallest subgraph of each task."""

@@ -18,7 +18,10 @@ from tests.contract.made import around_a_product, outcome
 from tools.recording import parts_of, record
 from tools.solving import MEASURED, bundle_for, measured
 
+STARTS = ("data/solved",)
 
+
+@pytest.mark.settled
 def test_the_bundled_file_holds_what_the_rules_write() -> None:
     """Otherwise run "make bundles"."""
     corpus, solved = Corpus([BUNDLED_DATA / "tasks"]), read_solved(rules_file())

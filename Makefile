@@ -96,7 +96,7 @@ $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "Python 3.11 or newer is needed; '$(PYTHON)' is older or missing. Name another: make PYTHON=python3.12 ..."; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(if $(TORCH),$(BIN)/python -m pip install --quiet $(TORCH) || { rm -rf $(VENV); exit 1; })
+	@$(if $(TORCH),$(BIN)/python -m pip install --quiet $(TORCH) || { rm -rf $(VENV); exit 1; })
 
 $(VENV)/.app: pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --requirement requirements.txt --constraint constraints.txt

@@ -20,6 +20,8 @@ from passnet_core.records import Bundle, Device, Isolation, PassFile
 from tests.contract.judging import RIGHT, ample_s, bundle, hostile_at_import, said
 from tests.waiting import eventually
 
+pytestmark = pytest.mark.sandbox
+
 LOOK = """
 import json, os
 status = dict(line.split(":", 1) for line in open("/proc/self/status") if ":" in line)
@@ -34,7 +36,7 @@ print("SEEN" + json.dumps({
     "program is read-only": bool(exe.f_flag & os.ST_RDONLY),
     "files are read-only": mounts_read_only(maps),
     "descriptors": sorted(int(each) for each in os.listdir("/proc/self/fd")),
-    "temporary": sorted(os.listdir("/tmp")),
+    "temporary": sorted(os.listdir(os.environ["TMPDIR"])),
     "folder": os.getcwd(),
     "namespaces": {each: os.readlink(f"/proc/self/ns/{each}") for each in ("user", "pid", "mnt", "net", "ipc", "uts")},
     "user": [os.getuid(), os.getgid()],
@@ -80,7 +82,7 @@ def test_a_bundle_is_alone_and_has_no_more_rights_than_in_a_sandbox_of_its_own(p
     assert first["files are read-only"]
     assert len(first["descriptors"]) <= 5, "its channel and its log, and the folder that it lists"
     assert len(first["temporary"]) == 1, "its own files"
-    assert first["folder"] == sandbox.PRIVATE_TEMP
+    assert first["folder"] == sandbox.private_temp()
     assert first["user"] == [1000, 1000]
     second = seen(pool, 2)
     assert len(second["processes"]) == 4
@@ -135,6 +137,24 @@ def test_the_sandboxes_of_ended_fork_servers_are_gone(pool: WorkerPool) -> None:
         return sum(said(each, "comm").strip() == b"cat" for each in sandbox.descendants(zygote.process.pid))
 
     eventually(lambda: holders() == 2)
+
+
+def zombies_below(pid: int) -> list[int]:
+    return [each for each, process in sandbox._below(pid).items() if process.state == "Z"]
+
+
+def test_a_zygote_leaves_no_zombies(pool: WorkerPool) -> None:
+    """It adopts what outlives a sandbox, so it has to wait for that too."""
+    killing = hostile_at_import("import signal\nos.kill(-1, signal.SIGKILL)")
+    for number in range(4):
+        worker_of(pool, numbered(number)).close()
+        worker = worker_of(pool, numbered(number, killing))
+        with contextlib.suppress(CandidateGone):
+            worker.load(numbered(number, killing))
+        worker.close()
+    zygote = pool.zygote
+    assert zygote is not None
+    eventually(lambda: not zombies_below(zygote.process.pid), "the end of all zombies")
 
 
 def test_a_zygote_that_was_killed_is_replaced(pool: WorkerPool) -> None:

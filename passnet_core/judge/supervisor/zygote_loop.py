@@ -73,7 +73,7 @@ class _Room:
             raise OSError("The sandbox has ended.")
 
     def close(self) -> None:
-        """Kill everything in it."""
+        """Kill everything in it. The first process of a sandbox is left to the zygote, which adopts and reaps it."""
         os.close(self.first)
         self.process.kill()
         self.process.communicate()
@@ -153,10 +153,11 @@ class _ZygoteLoop:
             started.close()
 
     def _reap(self) -> None:
-        """Forget the fork servers that have ended, with their sandboxes."""
-        for pid in list(self.rooms):
-            if os.waitpid(pid, os.WNOHANG)[0]:
-                self.rooms.pop(pid).close()
+        """Reap every child that has ended, also what was adopted, and close the sandboxes of ended fork servers."""
+        with contextlib.suppress(ChildProcessError):
+            while pid := os.waitpid(-1, os.WNOHANG)[0]:
+                if pid in self.rooms:
+                    self.rooms.pop(pid).close()
 
 
 def _entered(room: _Room, become: Callable[[], None]) -> tuple[int, socket.socket]:

@@ -14,7 +14,7 @@ def crowding() -> float:
 
 
 def patience() -> float:
-    """How many times as long as on an idle machine something may take here: four, times what waits for each core."""
+    """How many times as long as on an idle machine something may take here: three, times what waits for each core."""
     return 4 * crowding()
 
 

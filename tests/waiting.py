@@ -15,7 +15,7 @@ def crowding() -> float:
 
 def patience() -> float:
     """How many times as long as on an idle machine something may take here: three, times what waits for each core."""
-    return 4 * crowding()
+    return 3 * crowding()
 
 
 def seconds(idle_s: float) -> float:

@@ -20,7 +20,7 @@ from passnet_core.server.program_service import Door, program_service
 from passnet_core.service import Service, open_service
 from passnet_core.settings import Settings
 from tests.contract.listening import listening
-from tests.waiting import seconds
+from tests.waiting import eventually, seconds
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,12 @@ class Program:
         """Start a run, and wait until it has finished."""
         started = self.ask("POST", "/api/runs", asked)
         assert started.status == 202, started
-        return self.get(f"/runs/{started.data['run']}?wait_s=60")
+
+        def finished() -> Any:
+            told = self.get(f"/runs/{started.data['run']}?wait_s=60")
+            return told if told["finished"] else None
+
+        return eventually(finished, "the end of the run")
 
 
 @dataclass

@@ -44,7 +44,7 @@ from passnet_core.settings import ModelSettings, Settings
 from passnet_core.solvers.llm import client as client_module
 from passnet_core.solvers.rules.candidates import candidates
 from passnet_core.solvers.trajectories import read_trajectory
-from tests.contract.judging import ADD_RELU, RIGHT, WRONG
+from tests.contract.judging import ADD_RELU, RIGHT, WRONG, ample_s
 from tests.contract.made import around_a_product, outcome
 from tests.contract.model_server import ModelServer, Said, Script, holding_back, saying, serving
 from tests.contract.scripted import FINISH, a_pass, by_its_text, task, wrote
@@ -126,7 +126,7 @@ def test_a_model_that_repairs_mistakes_the_real_judge_found_is_accepted(tmp_path
     misspelt = RIGHT.replace("relu(a + b)", "gelu(a + b)")
     server.models["scripted"] = saying(wrote(misspelt), wrote(WRONG), wrote(RIGHT), FINISH)
     playground = Playground(tmp_path, server, None)
-    code, out, err = playground.solve()
+    code, out, err = playground.solve("--deadline", str(ample_s()))
     assert code == 0, err
     assert "loads 1/1 · matches 1/1 · right 1/1 · faster 0/1" in out
     first, second, third, _ = (turn["results"][-1] for turn in playground.turns())
@@ -717,7 +717,7 @@ def test_the_real_judge_accepts_what_the_rules_write(
     tmp_path: Path, server: ModelServer, backend: LocalBackend
 ) -> None:
     playground = Playground(tmp_path, server, Lent(backend))
-    code, out, err = playground.solve("--solver", "rules", model="", key="", url="")
+    code, out, err = playground.solve("--solver", "rules", "--deadline", str(ample_s()), model="", key="", url="")
     assert code == 0, err
     assert "loads 1/1 · matches 1/1 · right 1/1 · faster 0/1" in out
     assert "add-relu, attempt 1: 1 of 1 accepted" in err

@@ -130,7 +130,7 @@ def test_a_run_under_way_is_waited_for_for_a_while_and_can_be_cancelled(
     assert program.ask("GET", f"/api{place}/export").status == 409
     program.ask("POST", f"/api{place}/cancel")
     go_on.set()
-    ended = program.get(f"{place}?wait_s=30")
+    ended = program.get(f"{place}?wait_s=60")
     assert (ended["finished"], ended["cancelled"], ended["verdicts"]["cancelled"]) == (True, True, 2)
 
 

@@ -30,11 +30,10 @@ from passnet_core.scoring.tolerances import tolerance
 from tests.contract.trying_rules import drawn
 from tests.loading import loaded
 from tests.redteam.effects import Effect
+from tests.waiting import seconds
 
 SLOW_S = 0.7
 """How long one call of an original may compute. Its mutants make seven calls each, of which some are watched."""
-LIMIT_S = 60
-"""How long the draws of a mutant may take."""
 STRICTEST = -5
 MOST_NOISE = 0.05
 """Roundings count for no more than this, as a share of an element: a draw on which they decide more tells nothing."""
@@ -242,7 +241,7 @@ def _forked(original: Original, mutant: Bundle) -> tuple[Effect, str]:
     child = os.fork()
     if not child:
         os.close(reader)
-        signal.alarm(LIMIT_S)
+        signal.alarm(math.ceil(seconds(15)))
         answer = json.dumps(original.effect_of(mutant)).encode()
         os.write(writer, answer)
         os._exit(0)

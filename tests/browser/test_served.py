@@ -15,6 +15,8 @@ from tests.example_playground import TASK_ID
 from tests.signing_in import Doorstep, doorstep
 from tests.waiting import seconds
 
+pytestmark = [pytest.mark.browser, pytest.mark.sandbox]
+
 PEOPLE = {each.lower(): each for each in ("Alice", "Bob", "Carol")}
 SignIn = Callable[[str], Page]
 

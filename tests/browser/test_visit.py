@@ -13,6 +13,8 @@ from tests.example_playground import PASS, REFERENCE_NAME, TASK_ID, task
 from tests.serving import serving
 from tests.waiting import seconds
 
+pytestmark = pytest.mark.browser
+
 OpenPage = Callable[..., Page]
 
 

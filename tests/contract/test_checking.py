@@ -16,7 +16,7 @@ PROBE = """
 import resource
 scratch = os.environ["TMPDIR"]
 left = [each for each in os.listdir(scratch) if each != f"bundle-{os.getpid()}"]
-if scratch == "/tmp":
+if scratch in ("/tmp", "/scratch"):
     left += os.listdir("/dev/shm")
 assert not left, left
 assert os.stat(scratch).st_mode & 0o700 == 0o700
@@ -46,7 +46,8 @@ os.fork() or os.execv(sys.executable, [sys.executable, "-c", "import time; time.
     "leaves-its-session": "os.fork() or (os.setsid(), os.fork() or time.sleep(1000))",
     "writes-files": """
 scratch = os.environ["TMPDIR"]
-for folder in (scratch, scratch + "/triton", scratch + "/inductor", "/dev/shm" if scratch == "/tmp" else scratch):
+shared = "/dev/shm" if scratch in ("/tmp", "/scratch") else scratch
+for folder in (scratch, scratch + "/triton", scratch + "/inductor", shared):
     os.makedirs(folder, exist_ok=True)
     open(folder + "/numpy.py", "w").write("raise SystemExit")
 """,

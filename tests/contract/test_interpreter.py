@@ -9,6 +9,8 @@ import pytest
 
 from tests.waiting import seconds
 
+pytestmark = pytest.mark.settled
+
 pytest.importorskip("triton")
 
 PROJECT = Path(__file__).resolve().parents[2]

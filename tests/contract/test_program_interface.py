@@ -347,6 +347,7 @@ def test_nothing_is_served_that_should_not_be(many: Playground) -> None:
     assert_nothing_leaks(many, 500)
 
 
+@pytest.mark.slow
 def test_nothing_is_served_that_should_not_be_in_ten_thousand_calls(many: Playground) -> None:
     assert_nothing_leaks(many, 10_000)
 

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from passnet_core.corpus.catalogue import Corpus
 from passnet_core.errors import BadInput
 from passnet_core.execution.backends.local import LocalBackend
 from passnet_core.execution.jobs import jobs_of
+from passnet_core.lessons.course import Course
 from passnet_core.lessons.grading import lesson_spec
 from passnet_core.lessons.lesson import Lesson
 from passnet_core.records import Bundle, Outcome, Verdict
 from passnet_core.reports.reproducing import reproducer
-from passnet_core.service import course_of
-from passnet_core.settings import read_settings
 from tests.contract.interpreted import run_interpreted
 from tests.contract.judging import ample_s
 
@@ -44,8 +44,9 @@ OUTCOMES = {
     ("first-pattern", "arguments_reversed"): Verdict.WRONG_VALUES,
 }
 """Twenty outcomes of passes in lessons: (lesson, the solution or a mistake), and the verdict."""
-SAMPLE = 4
-COURSE = course_of(read_settings({}))
+DATA = Path(__file__).resolve().parents[2] / "data"
+COURSE = Course([DATA / "lessons"], Corpus([DATA / "tasks"]))
+STARTS = ("data/lessons", "assets/report")
 
 
 def passes(lesson: Lesson, name: str) -> Bundle:
@@ -59,30 +60,29 @@ def judged(backend: LocalBackend, lesson: Lesson, bundle: Bundle) -> Outcome:
     return backend.run(job, lambda event: None, threading.Event())
 
 
-def test_outcomes_come_to_the_same_verdict_again(
-    backend: LocalBackend, tmp_path: Path, request: pytest.FixtureRequest
+@pytest.mark.settled
+@pytest.mark.parametrize(("lesson_id", "name"), OUTCOMES)
+def test_an_outcome_comes_to_the_same_verdict_again(
+    backend: LocalBackend, tmp_path: Path, lesson_id: str, name: str
 ) -> None:
-    every = request.config.getoption("--lane") == "all"
-    for (lesson_id, name), verdict in list(OUTCOMES.items())[: None if every else SAMPLE]:
-        lesson = COURSE.lesson(lesson_id)
-        bundle = passes(lesson, name)
-        outcome = judged(backend, lesson, bundle)
-        assert outcome.verdict is verdict, (lesson_id, name, outcome.reason)
-        text = reproducer(outcome, lesson.task.subgraphs[0], bundle)
-        assert text == reproducer(outcome, lesson.task.subgraphs[0], bundle)
-        imported = {
-            alias.name.partition(".")[0]
-            for node in ast.walk(ast.parse("#" + text.rpartition("# --- what follows")[2]))
-            if isinstance(node, ast.Import)
-            for alias in node.names
-        }
-        assert imported - set(sys.stdlib_module_names) == {"torch"}
-        folder = tmp_path / f"{lesson_id}-{name}"
-        folder.mkdir()
-        # it exits with another code than 0 if it comes to another verdict
-        said = run_interpreted(text.replace("sys.exit(main())", "sys.exit(main(['--here']))"), folder, head="")
-        known = {"right"} if verdict is Verdict.VALUES_ONLY else {verdict.value}
-        assert any(f"verdict: {each}" in said for each in known), said
+    verdict = OUTCOMES[lesson_id, name]
+    lesson = COURSE.lesson(lesson_id)
+    bundle = passes(lesson, name)
+    outcome = judged(backend, lesson, bundle)
+    assert outcome.verdict is verdict, outcome.reason
+    text = reproducer(outcome, lesson.task.subgraphs[0], bundle)
+    assert text == reproducer(outcome, lesson.task.subgraphs[0], bundle)
+    imported = {
+        alias.name.partition(".")[0]
+        for node in ast.walk(ast.parse("#" + text.rpartition("# --- what follows")[2]))
+        if isinstance(node, ast.Import)
+        for alias in node.names
+    }
+    assert imported - set(sys.stdlib_module_names) == {"torch"}
+    # it exits with another code than 0 if it comes to another verdict
+    said = run_interpreted(text.replace("sys.exit(main())", "sys.exit(main(['--here']))"), tmp_path, head="")
+    known = {"right"} if verdict is Verdict.VALUES_ONLY else {verdict.value}
+    assert any(f"verdict: {each}" in said for each in known), said
 
 
 def test_a_process_that_ends_is_a_crash(backend: LocalBackend, tmp_path: Path) -> None:

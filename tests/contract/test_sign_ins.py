@@ -13,6 +13,8 @@ from tests.page_client import PageClient, run_apart, together
 from tests.signing_in import Doorstep
 from tests.waiting import seconds
 
+pytestmark = pytest.mark.sandbox
+
 SIGNED_IN = "_streamlit_user"
 AT_ONCE, TRIED = 8, 10
 
@@ -55,6 +57,7 @@ def test_sign_ins_at_once_are_never_mixed_up(doorstep: Doorstep) -> None:
     run_apart(together([_comes(doorstep, number) for number in range(20)], AT_ONCE))
 
 
+@pytest.mark.slow
 def test_five_hundred_sign_ins_are_never_mixed_up(doorstep: Doorstep) -> None:
     run_apart(together([_comes(doorstep, number) for number in range(500)], AT_ONCE))
 

@@ -575,6 +575,7 @@ except StoreError as error:
 """
 
 
+@pytest.mark.sandbox
 def test_a_full_disk_is_reported_and_loses_no_outcome(tmp_path: Path) -> None:
     home = tmp_path / "small"
     home.mkdir()

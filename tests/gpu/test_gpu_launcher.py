@@ -15,6 +15,8 @@ from tests.gpu.scripts import run_beside
 from tests.gpu.test_measure import RIGHT, SOURCE
 from tests.waiting import seconds
 
+pytestmark = pytest.mark.gpu
+
 SCRIPT = """
 import torch
 import triton

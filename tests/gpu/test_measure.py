@@ -29,6 +29,8 @@ from passnet_core.records import (
 )
 from tests.waiting import seconds
 
+pytestmark = pytest.mark.gpu
+
 SOURCE = """
 import torch
 from torch import device

@@ -27,6 +27,8 @@ from tests.unit.training.made_conversations import (
 )
 from tests.waiting import seconds
 
+pytestmark = pytest.mark.slow
+
 PROGRAMS = Path(__file__).with_name("loading")
 
 

@@ -23,6 +23,8 @@ from tests.contract.scripted import FINISH, task, wrote
 from tests.others.environments import KEPT, python_of
 from tests.waiting import seconds
 
+pytestmark = pytest.mark.slow
+
 PROJECT = Path(__file__).resolve().parents[2]
 PROGRAMS = PROJECT / "tests" / "others" / "programs"
 TRAINING = PROJECT / "passnet_core" / "training"

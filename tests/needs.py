@@ -23,6 +23,11 @@ def files_in(place: Path) -> list[Path]:
     return sorted(file for file in files if file.is_file() and "__pycache__" not in file.parts)
 
 
+def is_data(file: Path) -> bool:
+    """Whether a Python file is none of the project's modules, and need not even be Python's grammar."""
+    return file.is_relative_to(PROJECT / "data")
+
+
 @cache
 def needed(file: Path) -> frozenset[Path]:
     """All files of the project that a file needs, directly or not, and the file itself."""
@@ -31,7 +36,7 @@ def needed(file: Path) -> frozenset[Path]:
     while waiting:
         if (here := waiting.pop()) not in seen:
             seen.add(here)
-            waiting += _needed_directly(here) if here.suffix == ".py" else ()
+            waiting += _needed_directly(here) if here.suffix == ".py" and not is_data(here) else ()
     return frozenset(seen)
 
 

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from passnet_core.judge.supervisor.machine import JUDGING, code_only, judge_digest
 from passnet_core.records import digest_of
-from tests.needs import PROJECT, TEST_FILES, TESTS, files_in, needed, place_of
+from tests.needs import PROJECT, TEST_FILES, TESTS, files_in, is_data, needed, place_of
 
 RECORD = TESTS / "recorded.json"
 TASKS = PROJECT / "data" / "tasks"
@@ -94,7 +94,7 @@ def _pins() -> list[str]:
 @cache
 def _content(file: Path) -> str:
     # comments, docstrings and layout are free
-    if file.suffix == ".py":
+    if file.suffix == ".py" and not is_data(file):
         return code_only(file.read_text(encoding="utf-8"))
     return hashlib.sha256(file.read_bytes()).hexdigest()
 

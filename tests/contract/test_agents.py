@@ -22,6 +22,7 @@ from tests.contract.made import outcome
 from tests.contract.made import task as three_subgraphs
 from tests.contract.programs_served import Playground, Program, playground
 from tests.contract.scripted import a_pass, by_its_text
+from tests.page_client import run_apart
 from tests.waiting import seconds
 
 FASTER = a_pass(Verdict.FASTER)
@@ -58,7 +59,7 @@ def agent(program: Program, work: Work, **how: Any) -> None:
         ):
             await work(client)
 
-    anyio.run(connected)
+    run_apart(connected())
 
 
 async def told(client: Client, tool: str, **arguments: Any) -> str:
@@ -179,7 +180,7 @@ def test_a_call_that_is_given_up_cancels_its_run(alone: Playground, backend: Fak
 
     agent(alone.program(), work)
     (run,) = alone.service.runs()
-    deadline = anyio.run(until_cancelled, alone, run.run.id)
+    deadline = run_apart(until_cancelled(alone, run.run.id))
     go_on.set()
     assert deadline
     verdicts = [each.verdict for each in alone.service.wait(run.run.id)]
@@ -239,4 +240,4 @@ def test_an_agent_starts_the_program_itself(tmp_path: Path) -> None:
             await told(client, "write_file", task=task, name="a.py", code="def pattern(x):\n    return x.abs()\n")
             assert "replacement_func" in await told(client, "check", task=task)
 
-    anyio.run(work)
+    run_apart(work())

@@ -190,6 +190,8 @@ class Service:
         self._counting, self._elsewhere, self._counted_until = threading.Lock(), 0, 0.0
         self._judging_lock, self._judging = threading.Lock(), set[str]()
         """The runs of this process that had not finished when somebody last asked."""
+        self._admissions: dict[str, contextlib.AbstractContextManager[object]] = {}
+        self._admissions_lock = threading.Lock()
         self._closing = threading.Event()
         self._device_known = threading.Event()
         self._device_asked = threading.Lock()
@@ -242,6 +244,12 @@ class Service:
     def loads(self) -> Mapping[str, int]:
         """The number of jobs and questions that wait or are under way in this process, by owner."""
         return self._scheduler.loads()
+
+    def admission(self, owner: str) -> contextlib.AbstractContextManager[object]:
+        """Held from asking how much of this owner's work waits until more of it is begun: of two that ask at the same
+        time, the second sees what the first has begun."""
+        with self._admissions_lock:
+            return self._admissions.setdefault(owner, threading.RLock())
 
     def load_of(self, owner: str) -> int:
         """The number of jobs and questions of this owner that wait or are under way in this process."""

@@ -200,15 +200,16 @@ class PersonalService:
     ) -> str:
         """Like Service.submit. Raises NotAllowed and QuotaExceeded too."""
         jobs = len(task.subgraphs if subgraph_ids is None else subgraph_ids)
-        self._visit.admit(
-            jobs,
-            self._service.load_of(self.owner),
-            on_gpu=spec.device is Device.CUDA,
-            kept_bytes=self._service.kept_bytes,
-        )
-        run_id = self._service.submit(
-            task, bundle, spec, subgraph_ids=subgraph_ids, label=label, fresh=fresh, owner=self.owner
-        )
+        with self._service.admission(self.owner):
+            self._visit.admit(
+                jobs,
+                self._service.load_of(self.owner),
+                on_gpu=spec.device is Device.CUDA,
+                kept_bytes=self._service.kept_bytes,
+            )
+            run_id = self._service.submit(
+                task, bundle, spec, subgraph_ids=subgraph_ids, label=label, fresh=fresh, owner=self.owner
+            )
         self._note("started a run", run_id)
         return run_id
 

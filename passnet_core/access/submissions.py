@@ -201,10 +201,10 @@ class Submissions:
         # on a CPU nothing can be timed: then values are all that is judged
         stage = Stage.MEASURE if device is Device.CUDA else Stage.VERIFY
         spec = EvalSpec(stage=stage, device=device, profile=Profile.STRICT)
-        jobs, waiting = sum(len(each.subgraphs) for each in tasks), self._service.load_of(self._submitter.owner)
-        self._visit.admit(jobs, waiting, on_gpu=device is Device.CUDA)
+        jobs, owner = sum(len(each.subgraphs) for each in tasks), self._submitter.owner
         started = []
-        with contextlib.ExitStack() as undoing:
+        with self._service.admission(owner), contextlib.ExitStack() as undoing:
+            self._visit.admit(jobs, self._service.load_of(owner), on_gpu=device is Device.CUDA)
             for task in tasks:
                 run_id = self._submitter.submit(task, bundles[task.id], spec, label=f"submission {label}", fresh=True)
                 undoing.callback(self._service.cancel, run_id)

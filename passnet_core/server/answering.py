@@ -5,9 +5,8 @@ Every refusal has the form of ErrorForm. Tokens are compared in constant time an
 import hashlib
 import hmac
 from collections.abc import Mapping
-from typing import Annotated
 
-from fastapi import FastAPI, Header, Request
+from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
@@ -40,8 +39,6 @@ STATUS: Mapping[type[PlaygroundError], int] = {
     InfrastructureError: 503,
     StoreError: 503,
 }
-Authorization = Annotated[str | None, Header()]
-"""The header of this name."""
 
 
 def token_in(authorization: str | None) -> str | None:

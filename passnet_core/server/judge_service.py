@@ -23,16 +23,9 @@ from passnet_core.execution.backends.base import JobEvent
 from passnet_core.execution.inspections import Inspections
 from passnet_core.execution.scheduler import Scheduler
 from passnet_core.records import EvalSpec, Outcome, Phase, Task
-from passnet_core.server.answering import (
-    LARGEST_BODY,
-    Authorization,
-    answer_errors,
-    body_of,
-    is_same,
-    token_in,
-    unauthorized,
-)
+from passnet_core.server.answering import LARGEST_BODY, answer_errors, body_of, is_same
 from passnet_core.server.desk import Desk, Hearing
+from passnet_core.server.entrance import BEARER, BUNDLE_BODY, SMALL_BODY, Entrance, entered_by
 from passnet_core.server.evaluating import EvaluationJudge
 from passnet_core.server.forms import (
     LONGEST_KEY,
@@ -106,14 +99,16 @@ def judge_service(
         docs_url=None,  # its pages would load scripts from another site
         redoc_url=None,
         lifespan=lifespan,
-        max_body_size=LARGEST_BODY,
+        dependencies=[BEARER],
+        max_body_size=SMALL_BODY,
         responses={status: {"model": ErrorForm} for status in (401, 404, 409, 422, 429, 503)},
     )
     app.state.close = close
     """Gives up what is under way; call it before the server waits for its requests."""
+    app.add_middleware(Entrance, enter=partial(_caller, tokens), open_to_all=("/health", "/openapi.json"))
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=list(limits.hosts), www_redirect=False)
     answer_errors(app)
-    caller = Depends(partial(_caller, tokens))
+    caller = Depends(entered_by)
 
     async def in_thread(work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(threads, work)
@@ -125,7 +120,7 @@ def judge_service(
         finally:
             desk.release()
 
-    @app.post("/evaluate", summary="Judge a bundle, or a model's answer, on a task")
+    @app.post("/evaluate", max_body_size=BUNDLE_BODY, summary="Judge a bundle, or a model's answer, on a task")
     async def evaluate(
         asked: EvaluationRequest, request: Request, who: Annotated[str, caller], key: IdempotencyKey = None
     ) -> EvaluationAnswer:
@@ -133,6 +128,7 @@ def judge_service(
 
     @app.post(
         "/evaluate/stream",
+        max_body_size=BUNDLE_BODY,
         summary="The same, as server-sent events: phase, outcome, and at last answer or error",
         response_class=EventSourceResponse,
     )
@@ -165,7 +161,11 @@ def judge_service(
         except PlaygroundError as error:
             yield ServerSentEvent(event="error", data={"error": body_of(error).model_dump()})
 
-    @app.post("/evaluate/batch", summary="Judge many at once; each has an answer or an error of its own")
+    @app.post(
+        "/evaluate/batch",
+        max_body_size=LARGEST_BODY,
+        summary="Judge many at once; each has an answer or an error of its own",
+    )
     async def batch(asked: BatchRequest, request: Request, who: Annotated[str, caller]) -> BatchAnswer:
         desk.admit(len(asked.items))
         gone = _presence(request)
@@ -180,7 +180,12 @@ def judge_service(
 
         return BatchAnswer(answers=list(await asyncio.gather(*map(one, asked.items))))
 
-    @app.post("/sessions", status_code=201, summary="Begin a conversation about a task: the environment of a policy")
+    @app.post(
+        "/sessions",
+        status_code=201,
+        max_body_size=BUNDLE_BODY,
+        summary="Begin a conversation about a task: the environment of a policy",
+    )
     async def open_session(asked: SessionRequest, who: Annotated[str, caller]) -> SessionOpening:
         task = await in_thread(lambda: corpus.task(asked.task))
         start = None if asked.bundle is None else asked.bundle.bundle()
@@ -192,7 +197,11 @@ def judge_service(
         metrics.sessions.set(len(sessions))
         return opening
 
-    @app.post("/sessions/{session_id}/step", summary="Do what the model asks for: the actions of the environment")
+    @app.post(
+        "/sessions/{session_id}/step",
+        max_body_size=BUNDLE_BODY,
+        summary="Do what the model asks for: the actions of the environment",
+    )
     async def step(session_id: str, asked: StepRequest, who: Annotated[str, caller]) -> StepAnswer:
         desk.admit()
         try:
@@ -272,12 +281,9 @@ def _detail(sessions: Sessions, task: Task, spec: EvalSpec, *, in_text: bool) ->
     )
 
 
-def _caller(tokens: Mapping[str, str], authorization: Authorization = None) -> str:
-    """The name of the caller. Raises HTTPException 401 if a token is needed and none of them is given."""
+def _caller(tokens: Mapping[str, str], given: str | None) -> str | None:
+    """The name of who has this token; None if a token is needed and this is none of them."""
     if not tokens:
         return ANYBODY
-    given = token_in(authorization)
     known = [name for name, token in tokens.items() if given is not None and is_same(token, given)]
-    if not known:
-        raise unauthorized()
-    return known[0]
+    return known[0] if known else None

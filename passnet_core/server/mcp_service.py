@@ -11,40 +11,31 @@ from mcp.server import Server
 from mcp.server.context import ServerRequestContext
 from mcp.server.stdio import stdio_server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-from starlette.requests import Request
-from starlette.responses import JSONResponse
 from starlette.types import Receive, Scope, Send
 
 from passnet_core import __version__
 from passnet_core.access.personal import PersonalService
 from passnet_core.errors import PlaygroundError
-from passnet_core.people.quotas import NotAllowed
 from passnet_core.server.agents import AGENT_TOOLS, CHANGING, INSTRUCTIONS, AgentAnswer, AgentDesk
-from passnet_core.server.answering import LARGEST_BODY, body_of, token_in, unauthorized
-from passnet_core.server.forms import ErrorBody, ErrorForm
+from passnet_core.server.entrance import BUNDLE_BODY, entered_by
 
 NAME = "passnet"
-ENTERED = "passnet.entered"
-"""Where the scope of a request has the service as who asks sees it."""
 MOST_CALLS = 64
 """How many calls are executed at once; others wait."""
-Enter = Callable[[str | None], PersonalService | None]
-"""The service as the holder of a token sees it, or None for nobody. Raises NotAllowed for somebody who is banned."""
 
 
 class McpService:
-    """An ASGI application, while running() is entered: each request is served for itself, for whose token it bears."""
+    """An ASGI application, while running() is entered: each request is served for itself, for whom the entrance has
+    let in."""
 
-    def __init__(self, agents: AgentDesk, enter: Enter) -> None:
-        self._enter = enter
-
+    def __init__(self, agents: AgentDesk) -> None:
         def access(context: ServerRequestContext[Any, Any]) -> PersonalService:
             request: Any = context.request
-            found: PersonalService = request.scope[ENTERED]
+            found: PersonalService = entered_by(request)
             return found
 
         self._sessions = StreamableHTTPSessionManager(
-            _server(agents, access), stateless=True, max_request_body_size=LARGEST_BODY
+            _server(agents, access), stateless=True, max_request_body_size=BUNDLE_BODY
         )
 
     @contextlib.asynccontextmanager
@@ -53,23 +44,7 @@ class McpService:
             yield
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        token = token_in(Request(scope).headers.get("authorization"))
-        entered = await anyio.to_thread.run_sync(self._entered, token)
-        if isinstance(entered, JSONResponse):
-            await entered(scope, receive, send)
-        else:
-            await self._sessions.asgi_app({**scope, ENTERED: entered}, receive, send)
-
-    def _entered(self, token: str | None) -> PersonalService | JSONResponse:
-        """The service as who asks sees it, or the answer to who is not let in."""
-        try:
-            if (found := self._enter(token)) is not None:
-                return found
-        except NotAllowed as error:
-            return JSONResponse(ErrorForm(error=body_of(error)).model_dump(), 403)
-        told = unauthorized()
-        body = ErrorBody(kind="HTTPError", message=told.detail)
-        return JSONResponse(ErrorForm(error=body).model_dump(), told.status_code, told.headers)
+        await self._sessions.asgi_app(scope, receive, send)
 
 
 def serve_stdio(agents: AgentDesk, access: PersonalService) -> None:

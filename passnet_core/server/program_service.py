@@ -24,7 +24,8 @@ from passnet_core.people.register import Register
 from passnet_core.records.text import is_valid
 from passnet_core.scoring.published import published
 from passnet_core.server.agents import AgentDesk
-from passnet_core.server.answering import LARGEST_BODY, Authorization, answer_errors, token_in, unauthorized
+from passnet_core.server.answering import answer_errors
+from passnet_core.server.entrance import BEARER, BUNDLE_BODY, SMALL_BODY, Entrance, entered_by
 from passnet_core.server.forms import ErrorForm, ServerHealth, TaskForm
 from passnet_core.server.mcp_service import McpService
 from passnet_core.server.program_forms import (
@@ -49,6 +50,7 @@ RUN_PAGE = "/runs?run="
 MOST_BOARDS = 10
 """How many boards are answered unless more are asked for."""
 ACCEPTED = 202
+OPEN_TO_ALL = ("/api/health", "/api/openapi.json")
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,7 @@ class Door:
 def program_service(service: Service, door: Door) -> FastAPI:
     """The application: /api for programs, /mcp for coding agents."""
     agents = AgentDesk(door.page_of)
-    mcp = McpService(agents, lambda token: door.access(service, token))
+    mcp = McpService(agents)
 
     @contextlib.asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -92,11 +94,15 @@ def program_service(service: Service, door: Door) -> FastAPI:
         docs_url=None,  # its pages would load scripts from another site
         redoc_url=None,
         lifespan=lifespan,
-        max_body_size=LARGEST_BODY,
+        dependencies=[BEARER],
+        max_body_size=SMALL_BODY,
         responses={status: {"model": ErrorForm} for status in (401, 403, 404, 409, 422, 429, 503)},
     )
     app.state.close = agents.close
     """Gives up what is under way; call it before the server waits for its requests."""
+    app.add_middleware(
+        Entrance, enter=lambda token: door.access(service, token), open_to_all=("/api/health", "/api/openapi.json")
+    )
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=list(door.hosts), www_redirect=False)
     answer_errors(app)
     app.include_router(_routes(service, door), prefix="/api")
@@ -107,11 +113,9 @@ def program_service(service: Service, door: Door) -> FastAPI:
 def _routes(service: Service, door: Door) -> APIRouter:
     routes = APIRouter()
 
-    def caller(request: Request, authorization: Authorization = None) -> PersonalService:
+    def caller(request: Request) -> PersonalService:
         _readable(request)
-        found = door.access(service, token_in(authorization))
-        if found is None:
-            raise unauthorized()
+        found: PersonalService = entered_by(request)
         return found
 
     Caller = Annotated[PersonalService, Depends(caller)]
@@ -172,7 +176,9 @@ def _routes(service: Service, door: Door) -> APIRouter:
     def bundle(access: Caller, digest: str) -> StoredBundle:
         return StoredBundle.of(access.bundle(digest))
 
-    @routes.post("/runs", status_code=ACCEPTED, summary="Have a bundle or TorchInductor judged")
+    @routes.post(
+        "/runs", status_code=ACCEPTED, max_body_size=BUNDLE_BODY, summary="Have a bundle or TorchInductor judged"
+    )
     def start(access: Caller, asked: RunRequest, response: Response) -> RunForm:
         found = service.corpus.task(asked.task)
         made = None

@@ -15,7 +15,7 @@ import pytest
 from passnet_core.execution.backends.base import Listen, outcome_without_judge
 from passnet_core.execution.backends.fake import FakeBackend
 from passnet_core.records import RIGHT, Device, Job, Outcome, Stage, Verdict
-from passnet_core.server.judge_service import LARGEST_BODY, ServiceLimits
+from passnet_core.server.judge_service import ServiceLimits
 from passnet_core.training.judge_client import JudgeClient, JudgeError, JudgeSession
 from passnet_core.training.rewards import NO_REWARD
 from tests.contract.judge_served import served
@@ -393,10 +393,20 @@ def test_a_body_of_a_hundred_megabytes_is_refused_unread(judge: JudgeClient) -> 
     connection = http.client.HTTPConnection(urllib.parse.urlsplit(judge.url).netloc, timeout=seconds(60))
     connection.putrequest("POST", "/evaluate")
     connection.putheader("Content-Type", "application/json")
-    connection.putheader("Content-Length", str(100 * LARGEST_BODY))
+    connection.putheader("Content-Length", str(100 << 20))
     connection.endheaders()
     assert connection.getresponse().status == 413
     connection.close()
+
+
+def test_a_body_without_a_token_is_not_waited_for(tmp_path: Path, backend: FakeBackend) -> None:
+    with served(tmp_path, backend, [three_subgraphs()], tokens=TOKENS) as judge:
+        connection = http.client.HTTPConnection(urllib.parse.urlsplit(judge.url).netloc, timeout=seconds(60))
+        connection.putrequest("POST", "/evaluate")
+        connection.putheader("Content-Length", "1000")
+        connection.endheaders()
+        assert connection.getresponse().status == 401
+        connection.close()
 
 
 @pytest.mark.parametrize("path", ["/tasks/..%2F..%2Fetc", "/tasks/%2Fetc%2Fpasswd", "/sessions/..", "/nothing"])

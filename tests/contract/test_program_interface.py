@@ -1,10 +1,13 @@
 """The interface for programs, over real HTTP, with a judge whose verdicts the tests choose."""
 
+import http.client
 import itertools
 import math
 import random
 import threading
+import urllib.parse
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +18,8 @@ from passnet_core.execution.backends.fake import FakeBackend
 from passnet_core.people import register as register_module
 from passnet_core.people.person import ALLOWANCES, PersonRole
 from passnet_core.records import Device, EvalSpec, Job, Outcome, Verdict
-from passnet_core.server.answering import LARGEST_BODY
+from passnet_core.server import entrance
+from passnet_core.server.entrance import BUNDLE_BODY, SMALL_BODY
 from tests.contract.made import outcome
 from tests.contract.made import task as three_subgraphs
 from tests.contract.programs_served import Answered, Playground, Program, playground
@@ -274,6 +278,20 @@ def test_so_many_subgraphs_wait_and_no_more(
     go_on.set()
 
 
+def test_calls_at_the_same_time_get_no_more_past_the_limit(
+    many: Playground, backend: FakeBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    allowed = ALLOWANCES[PersonRole.MEMBER]
+    monkeypatch.setitem(ALLOWANCES, PersonRole.MEMBER, replace(allowed, jobs=7))
+    go_on = held_up(backend)
+    alice = many.program("alice")
+    runs = [{"task": "relu", "bundle": bundle(f"{FASTER}\n# {number}\n")} for number in range(24)]
+    with ThreadPoolExecutor(len(runs)) as at_once:
+        answers = list(at_once.map(lambda run: alice.ask("POST", "/api/runs", run).status, runs))
+    assert sorted(answers) == [202] * 2 + [429] * 22, "each run has three subgraphs"
+    go_on.set()
+
+
 def test_nothing_is_done_for_somebody_who_is_banned(many: Playground) -> None:
     alice = many.program("alice")
     run = alice.judged(task="relu", bundle=bundle())
@@ -337,10 +355,39 @@ def test_nothing_is_read_by_a_path(alone: Playground) -> None:
             assert "root:" not in str(answered.data)
 
 
-def test_a_body_that_is_too_large_is_not_read(alone: Playground) -> None:
-    for path in ("/api/runs", "/mcp"):
-        body = b" " * (LARGEST_BODY + 1)
-        assert alone.program().ask("POST", path, body).status == 413
+@pytest.mark.parametrize(
+    ("method", "path", "most"),
+    [("POST", "/api/runs", BUNDLE_BODY), ("POST", "/mcp", BUNDLE_BODY), ("PUT", "/api/runs/x/shared", SMALL_BODY)],
+)
+def test_a_body_that_is_too_large_is_not_read(alone: Playground, method: str, path: str, most: int) -> None:
+    assert begun(alone, method, path, length=most + 1).status == 413
+
+
+@pytest.mark.parametrize("path", ["/api/runs", "/mcp", "/api/nothing"])
+def test_who_has_no_token_is_answered_before_a_body_is_read(many: Playground, path: str) -> None:
+    answered = begun(many, "POST", path, length=SMALL_BODY)
+    assert answered.status == 401
+    assert answered.headers["connection"] == "close", "what still comes is not waited for"
+
+
+def test_a_body_has_to_come_in_time(alone: Playground, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(entrance, "BODY_S", 0.2)
+    assert begun(alone, "POST", "/api/runs", length=1000).status == 408
+
+
+def begun(served: Playground, method: str, path: str, *, length: int) -> Answered:
+    """The answer to a request of which only the headers are sent, and how long its body will be."""
+    connection = http.client.HTTPConnection(urllib.parse.urlsplit(served.url).netloc, timeout=seconds(60))
+    connection.putrequest(method, path)
+    for name, value in (("Content-Type", "application/json"), ("Content-Length", str(length))):
+        connection.putheader(name, value)
+    connection.endheaders()
+    try:
+        response = connection.getresponse()
+        headers = {name.lower(): value for name, value in response.headers.items()}
+        return Answered(response.status, response.read().decode(), headers)
+    finally:
+        connection.close()
 
 
 def test_nothing_is_served_that_should_not_be(many: Playground) -> None:

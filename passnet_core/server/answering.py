@@ -24,8 +24,6 @@ from passnet_core.people.quotas import NotAllowed, QuotaExceeded
 from passnet_core.server.forms import ErrorBody, ErrorForm
 from passnet_core.server.refusals import KeyReused, ServiceBusy, StepOutOfOrder
 
-LARGEST_BODY = 32 << 20
-"""The most bytes of a request."""
 STATUS: Mapping[type[PlaygroundError], int] = {
     NotAllowed: 403,
     UnknownItem: 404,

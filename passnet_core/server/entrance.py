@@ -20,6 +20,8 @@ SMALL_BODY = 64 << 10
 """The most bytes of a request that carries no bundle."""
 BUNDLE_BODY = 8 << 20
 """The most bytes of a request with one bundle or one model's answer."""
+BATCH_BODY = 32 << 20
+"""The most bytes of a request with many of them."""
 BODY_S = 60.0
 """How many seconds the body of a request may take to come."""
 BEARER = Depends(HTTPBearer(auto_error=False, description="A token of this service, where it asks for one."))

@@ -23,9 +23,9 @@ from passnet_core.execution.backends.base import JobEvent
 from passnet_core.execution.inspections import Inspections
 from passnet_core.execution.scheduler import Scheduler
 from passnet_core.records import EvalSpec, Outcome, Phase, Task
-from passnet_core.server.answering import LARGEST_BODY, answer_errors, body_of, is_same
+from passnet_core.server.answering import answer_errors, body_of, is_same
 from passnet_core.server.desk import Desk, Hearing
-from passnet_core.server.entrance import BEARER, BUNDLE_BODY, SMALL_BODY, Entrance, entered_by
+from passnet_core.server.entrance import BATCH_BODY, BEARER, BUNDLE_BODY, SMALL_BODY, Entrance, entered_by
 from passnet_core.server.evaluating import EvaluationJudge
 from passnet_core.server.forms import (
     LONGEST_KEY,
@@ -163,7 +163,7 @@ def judge_service(
 
     @app.post(
         "/evaluate/batch",
-        max_body_size=LARGEST_BODY,
+        max_body_size=BATCH_BODY,
         summary="Judge many at once; each has an answer or an error of its own",
     )
     async def batch(asked: BatchRequest, request: Request, who: Annotated[str, caller]) -> BatchAnswer:

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -113,7 +113,7 @@ def pytest_configure_node(node: Any) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    settled = [item for item in items if item.get_closest_marker("settled")]
+    settled = [item for item in items if is_settled(item.keywords)]
     known, unchanged = which.recorded(), config.stash[UNCHANGED]
     left_out = {item for item in settled if which.may_be_left_out(item.nodeid, subject_of(item), known, unchanged)}
     config.stash[COUNTS] = {}
@@ -134,6 +134,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if reason:
             for item in marked:
                 item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def is_settled(keywords: Container[str]) -> bool:
+    """Whether a test with these markers may be left out. What passed on a CPU says nothing of a test on a GPU."""
+    return "settled" in keywords and "gpu" not in keywords
 
 
 def subject_of(item: pytest.Item) -> Path | None:
@@ -217,8 +222,8 @@ def recording(config: pytest.Config, reports: list[Any]) -> str:
     narrowed = "not all tests were asked for" if config.args_source is pytest.Config.ArgsSource.ARGS else ""
     if why := narrowed or missing_sandbox() or which.versions_not_pinned():
         return f"Nothing recorded: {why}."
-    reports = [report for report in reports if isinstance(report, pytest.TestReport)]
-    fine = (each for each in reports if (each.passed and each.when == "call") or NO_GPU in str(each.longrepr))
+    reports = [each for each in reports if isinstance(each, pytest.TestReport) and is_settled(each.keywords)]
+    fine = (each for each in reports if each.passed and each.when == "call")
     ended_well = Counter(report.nodeid.partition("::")[0] for report in fine)
     now, before, counts = which.evidence(), config.stash[EVIDENCE], config.stash.get(COUNTS, {})
     whole = {place for place in now if now[place] == before[place] and counts.get(place) == [ended_well[place], 0]}

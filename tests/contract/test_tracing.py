@@ -18,8 +18,6 @@ from passnet_core.graphs.ir import Graph, Listed, Node, NodeKind, Ref, Slice
 from passnet_core.graphs.matching import Call, find_matches, same
 from passnet_core.graphs.source import emit, parse
 
-pytestmark = pytest.mark.settled
-
 PROJECT = Path(__file__).resolve().parents[2]
 PASSBENCH = PROJECT / ".." / "shared" / "passbench-dev"
 

@@ -56,12 +56,19 @@ def roles() -> None:
     people = [each for each in resources.service().operations.people() if each.role is not PersonRole.VISITOR]
     with st.form("role", border=False):
         who, role, button = st.columns([3, 2, 1], vertical_alignment="bottom")
-        who.selectbox("Person", [each.name for each in people], key=WHO)
+        labels = {each.id: f"{each.name} ({each.id[:8]})" for each in people}
+        who.selectbox("Person", list(labels), format_func=lambda person_id: labels.get(person_id, person_id), key=WHO)
         role.selectbox("Role", [each.value for each in ROLES], key=ROLE)
         button.form_submit_button("Give", on_click=give_role)
     st.dataframe(
         [
-            {"name": each.name, "role": each.role.value, "since": each.created_at[:10], "banned": each.banned}
+            {
+                "name": each.name,
+                "id": each.id[:8],
+                "role": each.role.value,
+                "since": each.created_at[:10],
+                "banned": each.banned,
+            }
             for each in people
         ],
         hide_index=True, width="stretch", placeholder="–",
@@ -71,7 +78,7 @@ def roles() -> None:
 @frame.action
 def give_role() -> None:
     operations = resources.service().operations
-    person = next(each for each in operations.people() if each.name == st.session_state[WHO])
+    person = next(each for each in operations.people() if each.id == st.session_state[WHO])
     operations.set_role(person, PersonRole(st.session_state[ROLE]))
 
 

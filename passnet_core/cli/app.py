@@ -87,5 +87,5 @@ def app(args: argparse.Namespace, console: Console) -> int:
 
 def _sign_in_words(secrets: Path) -> str:
     if secrets.exists():
-        return f"People sign in by {secrets}. Make the first operator once they have: passnet people role NAME operator"
+        return f"People sign in by {secrets}. Make the first operator once they have: passnet people role ID operator"
     return f"Nobody can sign in, as there is no {secrets}: all are visitors. docs/serving.md says what it holds."

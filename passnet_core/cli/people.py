@@ -12,6 +12,7 @@ from passnet_core.people.person import Person, PersonRole
 from passnet_core.people.register import Register
 
 PERSON = "the person's name or id, as people list prints them"
+PERSON_ID = "the person's id, as people list prints it: anybody can choose a name"
 ROLES = tuple(each for each in values(PersonRole) if each != PersonRole.VISITOR.value)
 
 
@@ -33,7 +34,7 @@ def people_list(args: argparse.Namespace, console: Console) -> int:
 
 def people_role(args: argparse.Namespace, console: Console) -> int:
     with _register(console) as register:
-        changed = register.set_role(register.person(args.person), PersonRole(args.role))
+        changed = register.set_role(register.with_id(args.person), PersonRole(args.role))
         return _told(args, console, register, changed, f"gave the role {args.role}")
 
 
@@ -51,7 +52,7 @@ def people_unban(args: argparse.Namespace, console: Console) -> int:
 
 def people_token(args: argparse.Namespace, console: Console) -> int:
     with _register(console) as register:
-        person = register.person(args.person)
+        person = register.with_id(args.person)
         token = register.issue(person, args.label, args.days)
         register.note("", "made a token", person.id)
     if args.json:
@@ -125,7 +126,7 @@ def add_commands(commands: Any) -> None:
     adding.add_argument("--role", choices=ROLES, default="member", help="what the person is (default: %(default)s)")
     command(people, "list", people_list, "list all persons, and how many seconds were judged for each in an hour")
     roles = command(people, "role", people_role, "give a person another role")
-    roles.add_argument("person", metavar="PERSON", help=PERSON)
+    roles.add_argument("person", metavar="PERSON_ID", help=PERSON_ID)
     roles.add_argument("role", choices=ROLES, help="what the person is from now on")
     banning = command(people, "ban", people_ban, "do nothing more for a person")
     banning.add_argument("person", metavar="PERSON", help=PERSON)
@@ -133,7 +134,7 @@ def add_commands(commands: Any) -> None:
     unbanning = command(people, "unban", people_unban, "lift the ban of a person")
     unbanning.add_argument("person", metavar="PERSON", help=PERSON)
     issuing = command(people, "token", people_token, "make a token with which a person's programs are let in")
-    issuing.add_argument("person", metavar="PERSON", help=PERSON)
+    issuing.add_argument("person", metavar="PERSON_ID", help=PERSON_ID)
     issuing.add_argument("--label", default="", metavar="TEXT", help="what the token is for")
     issuing.add_argument("--days", type=int, default=90, metavar="N", help="how long it lasts (default: %(default)s)")
     listing = command(people, "tokens", people_tokens, "list what is known of a person's tokens")

@@ -69,7 +69,7 @@ def serve_api(args: argparse.Namespace, console: Console) -> int:
         if holders is None and not _is_local(args.address):
             raise BadInput(
                 f"On {args.address}, other machines can have code judged here. Make a token for each person first:"
-                " passnet people add NAME, then passnet people token NAME. Or leave out --address."
+                " passnet people add NAME, then passnet people token with the id it prints. Or leave out --address."
             )
         meter = None if holders is None else Quotas(holders)
         with console.service(meter=meter) as service:

@@ -106,6 +106,16 @@ class Register:
             raise UnknownItem(f"There is no person {quoted(named)} here. List them with: passnet people list")
         return _person(found)
 
+    def with_id(self, person_id: str) -> Person:
+        """The person with this id, however others call themselves. Raises UnknownItem."""
+        found = self._file.row(f"SELECT {PERSON} FROM people WHERE id = ?", person_id)
+        if found is None:
+            raise UnknownItem(
+                f"There is no person with the id {quoted(person_id)} here. Roles and tokens are given by id, as anybody can"
+                " choose a name. List them with: passnet people list"
+            )
+        return _person(found)
+
     def set_role(self, person: Person, role: PersonRole) -> Person:
         return self._changed(person, "role", role.value)
 

@@ -30,9 +30,9 @@ def run(tmp_path: Path) -> Run:
 
 
 def test_a_person_gets_a_role_and_a_token_and_all_of_it_is_in_the_log(run: Run) -> None:
-    assert run("people", "add", "Alice")[0] == 0
-    assert "Alice" in run("people", "role", "Alice", "teacher")[1]
-    code, token, told = run("people", "token", "Alice", "--label", "laptop", "--days", "7")
+    alice_id = json.loads(run("people", "add", "Alice", "--json")[1])["id"]
+    assert "Alice" in run("people", "role", alice_id, "teacher")[1]
+    code, token, told = run("people", "token", alice_id, "--label", "laptop", "--days", "7")
     assert (code, token.startswith("passnet_"), token.count("\n")) == (0, True, 1)
     assert "shown once" in told
     (listed,) = json.loads(run("people", "tokens", "Alice", "--json")[1])
@@ -50,10 +50,21 @@ def test_a_person_gets_a_role_and_a_token_and_all_of_it_is_in_the_log(run: Run) 
     assert "a command" in run("people", "log", "--limit", "1")[1]
 
 
+def test_who_takes_a_name_gets_neither_its_role_nor_its_token(run: Run) -> None:
+    assert run("people", "add", "The Operator")[0] == 0
+    for argv in (("role", "The Operator", "operator"), ("token", "The Operator")):
+        code, out, err = run("people", *argv)
+        assert (code, out) == (2, "")
+        assert "given by id, as anybody can choose a name" in err
+    (person,) = json.loads(run("people", "list", "--json")[1])
+    assert person["role"] == "member"
+
+
 @pytest.mark.parametrize(
     ("argv", "said"),
     [
-        (("people", "role", "nobody", "member"), "There is no person 'nobody' here."),
+        (("people", "ban", "nobody", "--reason", "spam"), "There is no person 'nobody' here."),
+        (("people", "role", "nobody", "member"), "There is no person with the id 'nobody' here."),
         (("people", "add", " "), "A name has 1 to 80 printable characters."),
         (("people", "revoke", "0123"), "There is no token '0123' here."),
         (("people", "log", "--limit", "0"), "--limit must be at least 1, not 0."),
@@ -69,8 +80,8 @@ def test_a_wrong_command_says_what_is_wrong(run: Run, argv: tuple[str, ...], sai
 
 def test_without_a_sandbox_nobody_else_is_served(run: Run) -> None:
     """The judge of this test says that it has limits only."""
-    run("people", "add", "Alice")
-    run("people", "token", "Alice")
+    alice_id = json.loads(run("people", "add", "Alice", "--json")[1])["id"]
+    assert run("people", "token", alice_id)[0] == 0
     code, out, err = run("serve-api", "--address", "0.0.0.0", backend=FakeBackend(outcome))
     assert (code, out) == (3, "")
     assert "only in a sandbox" in err

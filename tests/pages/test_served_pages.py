@@ -205,6 +205,20 @@ def test_the_operators_page_is_for_operators(public: Public, signed_in: Callable
         public.visitor(ALICE)
 
 
+def test_an_operator_gives_a_role_to_whom_the_id_belongs(
+    public: Public, signed_in: Callable[[Identity | None], None]
+) -> None:
+    public.host.access("", public.person("Mia"))
+    signed_in(public.person("Olga", PersonRole.OPERATOR))
+    app = visiting.visit("operator")
+    mia = next(each for each in public.register.people() if each.name == "Mia")
+    assert f"Mia ({mia.id[:8]})" in app.selectbox(key="operator-who").options
+    app.selectbox(key="operator-who").set_value(mia.id)
+    app.selectbox(key="operator-role").set_value("teacher")
+    button(app, "Give").click().run()
+    assert public.register.with_id(mia.id).role is PersonRole.TEACHER
+
+
 def test_an_operator_cannot_lock_everybody_out(public: Public) -> None:
     operations = public.host.access("", public.person("Olga", PersonRole.OPERATOR)).operations
     olga = next(each for each in operations.people() if each.name == "Olga")

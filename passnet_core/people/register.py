@@ -111,8 +111,8 @@ class Register:
         found = self._file.row(f"SELECT {PERSON} FROM people WHERE id = ?", person_id)
         if found is None:
             raise UnknownItem(
-                f"There is no person with the id {quoted(person_id)} here. Roles and tokens are given by id, as anybody can"
-                " choose a name. List them with: passnet people list"
+                f"There is no person with the id {quoted(person_id)} here. Roles and tokens are given by id, as anybody"
+                " can choose a name. List them with: passnet people list"
             )
         return _person(found)
 

@@ -30,7 +30,7 @@ test: $(VENV)/.dev
 	$(BIN)/python -m ruff check .
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python -m mypy & types=$$!; \
-	$(BIN)/python -m pytest -m "not slow" --unless-settled --record -n $(WORKERS) --dist worksteal; tests=$$?; \
+	$(BIN)/python -m pytest -m "not slow" --unless-settled --record --durations 10 -n $(WORKERS) --dist worksteal; tests=$$?; \
 	wait $$types && exit $$tests
 
 # all tests

@@ -1,12 +1,13 @@
 """Say why tests cannot run on this machine, leave out what is settled, and record what has passed."""
 
 import functools
+import itertools
 import os
 import shutil
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -125,8 +126,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             # the report of the test carries it, also from a worker process
             item.user_properties.append((SUBJECT, [which.place_of(subject), which.subject_digest(subject)]))
     kept = [item for item in items if item not in left_out]
-    # a long test that starts last would leave the other workers idle
-    items[:] = sorted(kept, key=lambda item: item.get_closest_marker("long") is None)
+    items[:] = in_parts(kept, getattr(config, "workerinput", {}).get("workercount", 1))
     config.hook.pytest_deselected(items=sorted(left_out, key=lambda item: item.nodeid))
     for marker, why_missing in NEEDS.items():
         marked = [item for item in items if item.get_closest_marker(marker)]
@@ -134,6 +134,18 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if reason:
             for item in marked:
                 item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def in_parts(items: Sequence[pytest.Item], workers: int) -> list[pytest.Item]:
+    """The tests in as many equal parts as pytest-xdist has workers, each of which begins with one. A part begins with
+    its share of the long tests, file by file: one that starts last would leave the other workers idle."""
+    long = [item for item in items if item.get_closest_marker("long")]
+    files = list(dict.fromkeys(item.path for item in long))
+    others = iter([item for item in items if not item.get_closest_marker("long")])
+    parts = [[item for item in long if files.index(item.path) % workers == part] for part in range(workers)]
+    for part in parts:
+        part += itertools.islice(others, max(0, len(items) // workers - len(part)))
+    return [*itertools.chain(*parts), *others]
 
 
 def is_settled(keywords: Container[str]) -> bool:

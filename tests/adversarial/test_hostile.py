@@ -38,6 +38,8 @@ from passnet_core.settings import IsolationChoice, Settings
 from tests.contract.judging import RIGHT, ample_s, hostile_at_import, hostile_in_call, job, judged, subgraph
 from tests.waiting import eventually, seconds, short
 
+pytestmark = pytest.mark.long
+
 MARK = f"hostile{os.getpid()}"
 """The names of all hostile processes and files contain this."""
 SECRET = f"secret-of-{MARK}"

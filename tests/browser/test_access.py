@@ -11,7 +11,7 @@ from playwright.sync_api import Page, TimeoutError, expect
 
 from tests.example_playground import LESSONS, REFERENCE_NAME, TASK_ID
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 OpenPage = Callable[..., Page]
 FADED_MS = 20_000

@@ -16,7 +16,7 @@ from tests.browser.typing_code import FILE, editor, kept, replace_text
 from tests.example_playground import PASS, REFERENCE_NAME, TASK_ID, write_data
 from tests.serving import serving
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 OpenPage = Callable[..., Page]
 PRESSED = 60

@@ -11,7 +11,7 @@ from passnet_core.records import Bundle, PassFile
 from tests.browser.typing_code import editor, kept, replace_text
 from tests.example_playground import PASS, TASK_ID
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 OpenPage = Callable[..., Page]
 MISSING = PASS.replace("torch.nn.functional.relu", "torch.relu")

@@ -35,6 +35,8 @@ from tests.contract.judging import (
 )
 from tests.waiting import eventually, seconds, short
 
+pytestmark = pytest.mark.long
+
 
 def deadline_s(verdict: Verdict) -> float:
     """Soon over where the pass is meant to miss it, in seconds."""

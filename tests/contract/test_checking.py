@@ -12,6 +12,8 @@ from passnet_core.records import Stage, Verdict
 from tests.contract.judging import hostile_at_import, hostile_job, judged
 from tests.waiting import short
 
+pytestmark = pytest.mark.long
+
 PROBE = """
 import resource
 scratch = os.environ["TMPDIR"]

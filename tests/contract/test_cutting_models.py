@@ -14,7 +14,7 @@ from passnet_core.graphs.vocabulary import operator_sequence
 from passnet_core.records import Family
 from passnet_core.settings import Settings
 
-pytestmark = pytest.mark.skipif(not importlib.util.find_spec("torch"), reason="no torch")
+pytestmark = [pytest.mark.skipif(not importlib.util.find_spec("torch"), reason="no torch"), pytest.mark.long]
 
 MODEL = """import torch
 from torch import device

@@ -35,6 +35,8 @@ from passnet_core.records import (
 from tests.contract.judging import ADD_RELU, RIGHT, bundle, hostile_in_call, job, judged, subgraph
 from tests.waiting import eventually, seconds, short
 
+pytestmark = pytest.mark.long
+
 NEEDS_COMPILER = pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compiler for Inductor")
 HEAD = "import torch\n\nclass GraphModule(torch.nn.Module):\n    def forward(self, in_0, in_1):\n"
 

@@ -11,6 +11,8 @@ pytest.importorskip("triton")
 
 from tests.contract.interpreted import PROJECT, run_interpreted
 
+pytestmark = pytest.mark.long
+
 HEAD = '''
 import copy, json, sys, warnings
 from pathlib import Path

@@ -28,6 +28,8 @@ from tests.contract.judging import RIGHT, WRONG
 from tests.contract.scripted import task
 from tests.waiting import eventually, seconds
 
+pytestmark = pytest.mark.long
+
 PROJECT = Path(__file__).resolve().parents[2]
 
 NINE = {

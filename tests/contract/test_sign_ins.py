@@ -13,7 +13,7 @@ from tests.page_client import PageClient, run_apart, together
 from tests.signing_in import Doorstep
 from tests.waiting import seconds
 
-pytestmark = pytest.mark.sandbox
+pytestmark = [pytest.mark.sandbox, pytest.mark.long]
 
 SIGNED_IN = "_streamlit_user"
 AT_ONCE, TRIED = 8, 10

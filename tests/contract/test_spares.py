@@ -18,6 +18,8 @@ from passnet_core.judge.supervisor.worker_pool import WorkerPool
 from passnet_core.records import Device, Isolation
 from tests.waiting import eventually, seconds
 
+pytestmark = pytest.mark.long
+
 STAND_IN = """#!{python}
 import sys, time
 from pathlib import Path

@@ -29,6 +29,8 @@ from websockets.typing import Subprotocol
 
 from tests.waiting import eventually, seconds
 
+pytestmark = pytest.mark.long
+
 PROJECT = Path(__file__).resolve().parents[2]
 PARTS = ("passnet_core", "pages", "assets", "data", ".streamlit", "app.py")
 FILES = ("pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "LICENSE", "THIRD_PARTY.md")

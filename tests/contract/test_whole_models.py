@@ -39,7 +39,7 @@ from passnet_core.whole_models.timing import TimingAnswer, TimingQuestion, Way
 from tests.example_playground import outcome, write_data
 from tests.waiting import seconds
 
-pytestmark = pytest.mark.skipif(not importlib.util.find_spec("torch"), reason="no torch")
+pytestmark = [pytest.mark.skipif(not importlib.util.find_spec("torch"), reason="no torch"), pytest.mark.long]
 
 REFERENCES = BUNDLED_DATA / "bundles"
 SOLVED = ("add-layer-norm-7107d8", "linear-add-layer-norm-3f701e")

@@ -10,6 +10,8 @@ from passnet_core.service import Service
 from passnet_core.whole_models.captured import ModelFile
 from tests.pages.visiting import VISITOR, Visit, button, read, until
 
+pytestmark = pytest.mark.long
+
 MODEL = """
 import torch
 

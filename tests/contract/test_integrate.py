@@ -401,11 +401,16 @@ assert again is names and names.OWN and sys.path == paths and "pass_dir" not in 
 """
 
 
+LINKED = pytest.mark.skipif(
+    " " in sys.prefix, reason="torch 2.13 links no C++ for Inductor where it lies in a path with blanks"
+)
+
+
 @pytest.mark.parametrize(
     "script",
     [
         pytest.param(MODELS, id="models"),
-        pytest.param(INDUCTOR, id="inductor"),
+        pytest.param(INDUCTOR, id="inductor", marks=LINKED),
         pytest.param(TRAINING, id="training"),
         pytest.param(BUNDLES, id="bundles"),
     ],

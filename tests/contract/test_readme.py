@@ -3,6 +3,7 @@
 The tests run in the environment that runs them: nothing is installed.
 """
 
+import contextlib
 import os
 import re
 import signal
@@ -22,6 +23,9 @@ PROJECT = Path(__file__).resolve().parents[2]
 README = (PROJECT / "README.md").read_text(encoding="utf-8")
 PYTHON = ".venv/bin/python"
 PROGRAMS = ("make", "passnet", "python", PYTHON)
+HERE = Path(sys.prefix)
+VENV = str(HERE.relative_to(PROJECT) if HERE.is_relative_to(PROJECT) else HERE)
+"""The environment of these tests, as make is to name it: make splits a path at blanks, and a relative one has none."""
 STAMPS = re.findall(r"^(\$\(VENV\)/\.\w+):", (PROJECT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
 """What make takes for installed: files without which it would call pip."""
 
@@ -83,7 +87,7 @@ def test_make_run_serves_the_app(tmp_path: Path) -> None:
     log = tmp_path / "log"
     with log.open("w") as printed:
         process = subprocess.Popen(
-            ["make", "run", f"VENV={sys.prefix}", f"PORT={port}", *up_to_date(sys.prefix)],
+            ["make", "run", f"VENV={VENV}", f"PORT={port}", *up_to_date(VENV)],
             cwd=PROJECT, env=environment(tmp_path / "home"), stdout=printed, stderr=printed,
             stdin=subprocess.DEVNULL, start_new_session=True,
         )  # fmt: skip
@@ -92,7 +96,8 @@ def test_make_run_serves_the_app(tmp_path: Path) -> None:
         assert process.poll() is None, log.read_text()
     finally:
         # make, its shell and the app are one group
-        os.killpg(process.pid, signal.SIGTERM)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGTERM)
         try:
             process.wait(timeout=seconds(20))
         except subprocess.TimeoutExpired:

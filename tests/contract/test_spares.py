@@ -20,7 +20,8 @@ from tests.waiting import eventually, seconds
 
 pytestmark = pytest.mark.long
 
-STAND_IN = """#!{python}
+STAND_IN = """#!/bin/sh
+''''exec "{python}" "$0" "$@" #'''
 import sys, time
 from pathlib import Path
 from passnet_core.judge.supervisor import forking

@@ -31,7 +31,10 @@ JUDGED_AGAIN = 4
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     unpacked = tmp_path_factory.mktemp("training")
     with tarfile.open(ARCHIVE) as archive:
-        archive.extractall(unpacked, filter="data")
+        if hasattr(tarfile, "data_filter"):
+            archive.extractall(unpacked, filter="data")
+        else:  # Python 3.11 before 3.11.4
+            archive.extractall(unpacked)
     return unpacked
 
 

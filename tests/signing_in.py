@@ -1,6 +1,7 @@
 """Start the app for strangers, who sign in with a real OpenID provider on this machine."""
 
 import contextlib
+import json
 import os
 import subprocess
 import sys
@@ -31,10 +32,18 @@ class Doorstep:
     address: str
     environment: dict[str, str]
 
-    def command(self, *arguments: str) -> None:
-        """Run a command of the playground beside the server."""
+    def command(self, *arguments: str) -> str:
+        """Run a command of the playground beside the server. Returns what it prints."""
         run = [sys.executable, "-m", "passnet_core", *arguments]
-        subprocess.run(run, env=self.environment, cwd=PROJECT, check=True, timeout=seconds(60))
+        return subprocess.run(
+            run, env=self.environment, cwd=PROJECT, check=True, timeout=seconds(60), stdout=subprocess.PIPE, text=True
+        ).stdout
+
+    def give_role(self, name: str, role: str) -> None:
+        """Give a role to who has signed in under this name."""
+        people = json.loads(self.command("people", "list", "--json"))
+        (person_id,) = (person["id"] for person in people if person["name"] == name)
+        self.command("people", "role", person_id, role)
 
     def sign_in(self, page: Page, name: str) -> Page:
         """Sign in as one of the people, in a browser that has nobody signed in."""

@@ -103,7 +103,7 @@ def test_people_sign_in_and_see_what_is_theirs_or_shared(
 
     bob.goto(f"{served.address}/operator")
     expect(bob.get_by_text("Audit log")).to_have_count(0)
-    served.command("people", "role", "Alice", "operator")
+    served.give_role("Alice", "operator")
     alice.goto(f"{served.address}/operator")
     expect(alice.get_by_role("heading", name="Audit log")).to_be_visible()
     alice.get_by_label("Name or id").fill("Bob")
@@ -117,7 +117,7 @@ def test_people_sign_in_and_see_what_is_theirs_or_shared(
 
 def test_no_page_of_who_has_signed_in_has_a_finding(served: Served, sign_in: SignIn) -> None:
     carol = sign_in("Carol")
-    served.command("people", "role", "Carol", "operator")
+    served.give_role("Carol", "operator")
     carol.goto(f"{served.address}/class")
     carol.get_by_label("Name of a new class").fill("Compilers")
     carol.get_by_role("button", name="Make the class").click()

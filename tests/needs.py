@@ -36,12 +36,12 @@ def needed(file: Path) -> frozenset[Path]:
     while waiting:
         if (here := waiting.pop()) not in seen:
             seen.add(here)
-            waiting += _needed_directly(here) if here.suffix == ".py" and not is_data(here) else ()
+            waiting += needed_directly(here) if here.suffix == ".py" and not is_data(here) else ()
     return frozenset(seen)
 
 
 @cache
-def _needed_directly(file: Path) -> frozenset[Path]:
+def needed_directly(file: Path) -> frozenset[Path]:
     """What a Python file imports, also within functions; for a test also the conftest.py beside and above it but for
     the topmost, a real judge if it asks for that fixture, and what its constant STARTS names: files and folders of the
     project that it starts as programs or reads."""

@@ -20,9 +20,10 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
-from passnet_core.judge.supervisor.machine import JUDGING, code_only, judge_digest
+from passnet_core.judge.supervisor.machine import JUDGING, code_only, digest_of_judge
+from passnet_core.judge.supervisor.sandbox import PACKAGE
 from passnet_core.records import digest_of
-from tests.needs import PROJECT, TEST_FILES, TESTS, files_in, is_data, needed, place_of
+from tests.needs import PROJECT, TEST_FILES, TESTS, files_in, is_data, needed, needed_directly, place_of
 
 RECORD = TESTS / "recorded.json"
 TASKS = PROJECT / "data" / "tasks"
@@ -41,8 +42,11 @@ def settled_files() -> frozenset[Path]:
 
 
 def evidence() -> dict[str, str]:
-    """The present digest of the evidence of each file that has settled tests, by the file's place in the project."""
-    common = [judge_digest(), *_pins(), _digest(files_in(TASKS))]
+    """The present digest of the evidence of each file that has settled tests, by the file's place in the project. All is
+    read anew: a run asks before and after it whether files have changed meanwhile."""
+    for read in (_content, needed, needed_directly):
+        read.cache_clear()
+    common = [digest_of_judge(PACKAGE), *_pins(), _digest(files_in(TASKS))]
     return {place_of(file): _digest(needed(file) - JUDGE, *common) for file in settled_files()}
 
 

@@ -89,7 +89,7 @@ def test_evidence_changes_with_code_and_data_and_not_with_comments(tmp_path: Pat
 
 def test_the_judge_is_evidence_of_every_settled_file(monkeypatch: pytest.MonkeyPatch) -> None:
     before = which.evidence()
-    monkeypatch.setattr(which, "judge_digest", lambda: "another")
+    monkeypatch.setattr(which, "digest_of_judge", lambda package: "another")
     after = which.evidence()
     assert before.keys() == after.keys()
     assert all(before[place] != after[place] for place in before)

@@ -42,8 +42,9 @@ def settled_files() -> frozenset[Path]:
 
 
 def evidence() -> dict[str, str]:
-    """The present digest of the evidence of each file that has settled tests, by the file's place in the project. All is
-    read anew: a run asks before and after it whether files have changed meanwhile."""
+    """The present digest of the evidence of each file that has settled tests, by the place of the file in the project.
+
+    All is read anew: a run asks before and after it whether files have changed meanwhile."""
     for read in (_content, needed, needed_directly):
         read.cache_clear()
     common = [digest_of_judge(PACKAGE), *_pins(), _digest(files_in(TASKS))]

@@ -3,7 +3,8 @@
 It runs no candidate code, and owns seeds, clock and verdict. Its private channel carries one JSON object per line. A
 {"job": …} is answered by {"event": …} lines and an {"outcome": …}; {"survey": …} is a job with more sources in which to
 count matches. {"inspect": …}, {"compile": …} and {"trace": …} judge nothing; they are answered by {"inspection": …} or
-{"problem": …}. {"warm": …} starts what jobs will need, and has no answer."""
+{"problem": …}. {"warm": …} starts what jobs will need, and has no answer. SIGUSR1 says that nobody waits for the answer
+any more: it comes soon, and says that the time is up."""
 
 import contextlib
 import ctypes
@@ -59,10 +60,13 @@ def main(descriptor: int, isolation: str, home: Path, spares: int) -> None:
     channel.set_inheritable(False)
     threading.Thread(target=_leave_when_alone, args=(channel,), daemon=True).start()
     scratch = _own_scratch(home / "scratch")
-    pool = WorkerPool(WorkerPlace(sandbox.chosen(isolation), scratch), spares=spares, home=home)
+    place = WorkerPlace(sandbox.chosen(isolation), scratch)
+    pool = WorkerPool(place, spares=spares, home=home)
+    signal.signal(signal.SIGUSR1, lambda number, frame: setattr(place.given_up, "is_set", True))
     try:
         with channel.makefile("rw", encoding="utf-8", newline="\n") as lines:
             for line in lines:
+                place.given_up.is_set = False
                 request = json.loads(line)
                 if "warm" in request:
                     _get_ready(pool, Device(request["warm"]["device"]), checking=request["warm"]["checking"])

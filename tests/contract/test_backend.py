@@ -237,9 +237,11 @@ def test_a_fork_bomb_is_killed_and_the_next_job_runs(backend: LocalBackend) -> N
     assert judged(backend, job(RIGHT, Stage.CHECK)).verdict is Verdict.MATCHED
 
 
-def test_a_cancelled_job_ends_and_the_next_one_runs(backend: LocalBackend) -> None:
+def test_a_cancelled_job_ends_and_the_next_one_finds_the_judge_warm(backend: LocalBackend) -> None:
+    assert judged(backend, job(RIGHT, Stage.CHECK)).verdict is Verdict.MATCHED
+    processes = [each.process for each in backend._all()]
     cancelled, listener = threading.Event(), Listener(awaited="load")
-    asked = hostile_job(hostile_at_import("time.sleep(1000)"), Stage.CHECK)
+    asked = hostile_job(hostile_at_import("while True: pass"), Stage.CHECK)
     outcomes = []
     worker = threading.Thread(target=lambda: outcomes.append(backend.run(asked, listener, cancelled)))
     worker.start()
@@ -248,6 +250,7 @@ def test_a_cancelled_job_ends_and_the_next_one_runs(backend: LocalBackend) -> No
     worker.join(seconds(60))
     assert [each.verdict for each in outcomes] == [Verdict.CANCELLED]
     assert judged(backend, job(RIGHT, Stage.CHECK)).verdict is Verdict.MATCHED
+    assert [each.process for each in backend._all()] == processes
 
 
 def test_a_job_that_is_cancelled_while_it_waits_never_starts(backend: LocalBackend) -> None:

@@ -4,6 +4,7 @@ This side never loads torch and never runs candidate code. Jobs and outcomes cro
 
 import contextlib
 import json
+import math
 import os
 import select
 import shutil
@@ -40,6 +41,10 @@ T = TypeVar("T")
 
 LOOK_EVERY_S = 0.1
 LEAVE_WITHIN_S = 5.0
+ENDED = "The judge's process ended without an answer."
+GIVE_UP_WITHIN_S = 5.0
+"""How many seconds a referee may take to give up a job that was cancelled, before it is ended: starting another one
+takes as long."""
 NICENESS = 2
 """How far a judge and all that it starts stand back behind other processes, on a machine without a GPU."""
 AUTOGROUP_TRIES = 20
@@ -144,13 +149,15 @@ class Referee:
         """Wait for the answer to such a request. Raises BadInput, InfrastructureError."""
         for told in self._lines(limit_s + self.program.grace_s, cancelled):
             self.idle = True
+            if cancelled.is_set():
+                raise _Cancelled
             if "problem" in told:
                 raise (BadInput if told.get("bad_input") else InfrastructureError)(str(told["problem"]))
             try:
                 return from_json(kind, told["inspection"])
             except (KeyError, ValueError, BadInput) as error:
                 raise InfrastructureError(f"The judge's inspection cannot be read: {error}") from error
-        raise InfrastructureError("The judge's process ended without an answer. Ask again.")
+        raise _Cancelled if cancelled.is_set() else InfrastructureError(f"{ENDED} Ask again.")
 
     def _stop_unless_idle(self, device: Device) -> None:
         """Stop the referee unless it has answered: what is left on the channel would belong to the wrong job."""
@@ -173,12 +180,16 @@ class Referee:
             if outcome.job_digest != job.digest:
                 raise InfrastructureError("The judge answered a different job.")
             self.idle = True
+            if cancelled.is_set() and outcome.verdict is Verdict.TIMED_OUT:
+                raise _Cancelled
             return SourceMatches(outcome, tuple(told.get("counts", ())))
-        raise InfrastructureError("The judge's process ended without an answer. Run the job again.")
+        raise _Cancelled if cancelled.is_set() else InfrastructureError(f"{ENDED} Run the job again.")
 
     def _lines(self, patience_s: float, cancelled: threading.Event) -> Iterator[dict[str, Any]]:
-        """Yield its messages until it ends. Raises InfrastructureError after patience_s seconds of silence."""
+        """Yield its messages until it ends; when cancelled, have it give up, and yield what it still says. Raises
+        InfrastructureError after patience_s seconds of silence, _Cancelled if it does not give up soon."""
         heard_at = time.monotonic()
+        give_up_until = math.inf
         while True:
             line, newline, rest = self.unread.partition(b"\n")
             if newline:
@@ -189,7 +200,11 @@ class Referee:
                 except ValueError as error:
                     raise InfrastructureError(f"The judge sent a message that is not JSON: {error}") from error
                 continue
-            if cancelled.is_set():
+            if cancelled.is_set() and give_up_until == math.inf:
+                give_up_until = time.monotonic() + GIVE_UP_WITHIN_S
+                if self.process is not None:
+                    self.process.send_signal(signal.SIGUSR1)
+            if time.monotonic() > give_up_until:
                 raise _Cancelled
             if time.monotonic() - heard_at > patience_s:
                 raise InfrastructureError(

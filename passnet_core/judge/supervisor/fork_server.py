@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +25,21 @@ PATIENCE_S = 10.0
 """How long a fork server may take to answer. It runs no candidate code, so it is never slow by intent."""
 
 
+@dataclass
+class Flag:
+    """What a signal's handler may set: the lock of an Event could be held by what it interrupts."""
+
+    is_set: bool = False
+
+
 @dataclass(frozen=True)
 class WorkerPlace:
-    """Where fork servers run. folder: holds the scratch folders of isolation by process."""
+    """Where fork servers run. folder: holds the scratch folders of isolation by process. given_up: whether nobody waits
+    for the job any more, whose workers end then as if its time were up."""
 
     isolation: Isolation
     folder: Path
+    given_up: Flag = field(default_factory=Flag, compare=False)
 
 
 class ForkServer:

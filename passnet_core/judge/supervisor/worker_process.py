@@ -471,7 +471,7 @@ class WorkerProcess:
         def pause(channel: socket.socket, to_write: bool) -> None:
             while True:
                 left = deadline - time.monotonic()
-                if left <= 0:
+                if left <= 0 or self.fork_server.place.given_up.is_set:
                     self._end_worker()
                     self._over = self._marked(CandidateTimeout(self.deadline_s, doing))
                     raise self._over

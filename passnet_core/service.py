@@ -748,7 +748,7 @@ class Service:
         return self._store.drafts(visitor)
 
     def kept_bytes(self, visitor: str, digests: tuple[str, ...] = ()) -> int:
-        """How many bytes a person's drafts have together with these bundles and those of the person's runs."""
+        """How many bytes a person's drafts and outcomes have, with these bundles and those of the person's runs."""
         return self._store.kept_bytes(visitor, digests)
 
     def adopt_drafts(self, visitor: str) -> None:

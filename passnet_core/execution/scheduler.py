@@ -2,18 +2,22 @@
 
 Pages, the command line, solvers and recorders all give their jobs to a Scheduler; nothing else calls a backend."""
 
+import contextlib
+import math
 import sys
 import threading
 import time
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Protocol, TypeVar
 
 from passnet_core.errors import InfrastructureError
 from passnet_core.execution.backends.base import (
     Backend,
+    Cancellation,
     Capacity,
     DeviceInfo,
     JobEvent,
@@ -21,13 +25,20 @@ from passnet_core.execution.backends.base import (
     Question,
     outcome_without_judge,
 )
+from passnet_core.execution.bounding import bounded
 from passnet_core.records import Job, Outcome, Phase, Stage, Verdict
 
 T = TypeVar("T")
 
-TURN_S = 15.0
-"""How many seconds an owner keeps a judge while others wait: switching to another bundle costs a judge seconds."""
 LOOK_EVERY_S = 0.1
+CHARGE_EVERY_S = 5.0
+"""How often what is under way is charged to its owner, in seconds."""
+FORGOTTEN_S = 300.0
+"""In how many seconds all but a third of what somebody has used is forgotten, when others wait."""
+AT_LEAST_S = {False: 5.0, True: 1.0}
+"""How many seconds a judge and a checker work for somebody in each turn, whoever waits. By whether the work is light."""
+CHECK_PATIENCE_S = 5.0
+"""How many seconds more than others who wait somebody may have had of a checker, before a turn is ended."""
 NEWEST = 0.1
 """What the latest piece of work counts in the mean of how long one takes."""
 CANCELLED_BEFORE = "Cancelled before it started."
@@ -42,7 +53,10 @@ class Meter(Protocol):
         """Why nothing more is judged for this owner now, in a sentence; "" if it is."""
 
     def spent(self, owner: str, seconds: float) -> None:
-        """A judge has worked so many seconds for this owner."""
+        """A judge has worked so many seconds for this owner, and may go on."""
+
+    def patience_s(self, owner: str) -> float:
+        """How many seconds more than others who wait this owner may have had of a judge, before a turn is ended."""
 
 
 class Unmetered:
@@ -54,16 +68,44 @@ class Unmetered:
     def spent(self, owner: str, seconds: float) -> None:
         """Count nothing."""
 
+    def patience_s(self, owner: str) -> float:
+        return math.inf
+
 
 @dataclass(frozen=True, eq=False)
 class Work:
-    """One piece of work. owner: who takes turns with other owners. group: the run that it belongs to, if any.
-    priority: what has a higher one goes first, whoever waits."""
+    """One piece of work. owner: who takes turns with other owners. group: the run that it belongs to, if any. do: does
+    it, in a turn. priority: what has a higher one goes first, whoever waits."""
 
     owner: str
     group: str | None
-    do: Callable[[], None]
+    do: "Callable[[Turn], None]"
     priority: int = 0
+
+
+@dataclass(eq=False)
+class Turn:
+    """A judge's work on one piece. charged_s: what of it is charged to its owner. ended_for: why it has to end before
+    it is done, in a sentence, or ""."""
+
+    work: Work
+    began: float
+    charged_s: float = 0.0
+    ended_for: str = ""
+
+    def uncharged_s(self, now: float) -> float:
+        return now - self.began - self.charged_s
+
+
+@dataclass(frozen=True)
+class _Ending:
+    """Set when who asked has given up, and when the turn has to end."""
+
+    cancelled: Cancellation
+    turn: Turn
+
+    def is_set(self) -> bool:
+        return bool(self.turn.ended_for) or self.cancelled.is_set()
 
 
 class FairQueue:
@@ -80,13 +122,13 @@ class FairQueue:
     def put(self, work: Work) -> None:
         self._levels.setdefault(work.priority, OrderedDict()).setdefault(work.owner, deque()).append(work)
 
-    def take(self, last: str | None = None, *, goes_on: bool = False) -> Work:
-        """Take the next piece. last: the previous owner, who continues or lets others go first. Raises IndexError."""
+    def take(self, last: str | None = None) -> Work:
+        """Take the next piece. last: the previous owner, who lets others go first. Raises IndexError."""
         if not self._levels:
             raise IndexError("nothing is waiting")
         level = self._levels[max(self._levels)]
         if last is not None and last in level:
-            level.move_to_end(last, last=not goes_on)
+            level.move_to_end(last)
         owner = next(iter(level))
         work = level[owner].popleft()
         level.move_to_end(owner)
@@ -137,18 +179,20 @@ class Ahead:
 @dataclass
 class _Line:
     """The queue before the judges of one kind, and the work that they are doing. mean_s: of how long a piece takes, the
-    latest pieces counting most; None before the first."""
+    latest pieces counting most; None before the first. used: seconds that each owner had lately, and as of when."""
 
     threads: int
+    light: bool = False
     queue: FairQueue = field(default_factory=FairQueue)
-    under_way: list[Work] = field(default_factory=list)
+    under_way: list[Turn] = field(default_factory=list)
     mean_s: float | None = None
+    used: dict[str, tuple[float, float]] = field(default_factory=dict)
 
     def ahead_of(self, group: str) -> Ahead | None:
         """What comes before this group; None if it has begun, or if none of its work is waiting."""
-        if any(each.group == group for each in self.under_way):
+        before = {each.work.group for each in self.under_way}
+        if group in before:
             return None
-        before = {each.group for each in self.under_way}
         pieces = len(self.under_way)
         for work in self.queue.in_order():
             if work.group == group:
@@ -158,14 +202,39 @@ class _Line:
             pieces += 1
         return None
 
-    def ended(self, work: Work, seconds: float) -> None:
-        """Note that a piece of work has ended."""
-        self.under_way.remove(work)
+    def ended(self, turn: Turn, seconds: float) -> None:
+        """Note that a turn has ended, which took so many seconds."""
+        self.under_way.remove(turn)
         self.mean_s = seconds if self.mean_s is None else self.mean_s + NEWEST * (seconds - self.mean_s)
 
     def load_of(self, owner: str) -> int:
         """The number of pieces of this owner's work that wait or are under way."""
-        return self.queue.load_of(owner) + sum(each.owner == owner for each in self.under_way)
+        return self.queue.load_of(owner) + sum(each.work.owner == owner for each in self.under_way)
+
+    def charge(self, turn: Turn, now: float) -> float:
+        """Note what of a turn was not charged yet, and return it, in seconds."""
+        seconds, owner = turn.uncharged_s(now), turn.work.owner
+        turn.charged_s += seconds
+        self.used[owner] = (self.used_lately(owner, now) + seconds, now)
+        for each in [each for each in self.used if self.used_lately(each, now) < 0.01]:
+            del self.used[each]
+        return seconds
+
+    def used_lately(self, owner: str, now: float) -> float:
+        """How many seconds this owner has had lately; what is longer ago counts less."""
+        seconds, at = self.used.get(owner, (0.0, now))
+        return seconds * math.exp((at - now) / FORGOTTEN_S)
+
+    def lead(self, turn: Turn, now: float) -> float:
+        """How many seconds more the owner of a turn has had than who has had least of those who wait for it to end;
+        less than none if nobody does, or if the turn has only begun."""
+        owner = turn.work.owner
+        waiting = {each.owner for each in self.queue.in_order()} - {owner}
+        if not waiting or now - turn.began < AT_LEAST_S[self.light]:
+            return -math.inf
+        return (
+            self.used_lately(owner, now) + turn.uncharged_s(now) - min(self.used_lately(each, now) for each in waiting)
+        )
 
 
 class Scheduler:
@@ -184,6 +253,8 @@ class Scheduler:
         """Whether the backend may get more judges than it has."""
         self._threads: list[threading.Thread] = []
         self._closing = False
+        if meter is not None:
+            self._start(self._watch, "passnet-turns")
 
     def capacity(self) -> Capacity:
         return self.backend.capacity()
@@ -210,7 +281,7 @@ class Scheduler:
             listen(JobEvent(Phase.QUEUED, "Waiting for other jobs."))
         return self._waited(
             owner,
-            lambda: self.run_now(job, listen, cancelled),
+            lambda turn: self.run_now(job, listen, cancelled, turn),
             cancelled,
             light=is_light(job),
             otherwise=lambda: outcome_without_judge(job, Verdict.CANCELLED, CANCELLED_BEFORE),
@@ -223,24 +294,27 @@ class Scheduler:
         """Queue a job, and return its one outcome to come; CANCELLED if the event is set before its turn comes."""
         outcome: Future[Outcome] = Future()
 
-        def settle() -> None:
+        def settle(turn: Turn) -> None:
             if cancelled.is_set():
                 outcome.set_result(outcome_without_judge(job, Verdict.CANCELLED, CANCELLED_BEFORE))
             else:
-                outcome.set_result(self.run_now(job, listen, cancelled))
+                outcome.set_result(self.run_now(job, listen, cancelled, turn))
 
         self.put(Work(owner, None, settle, priority), light=is_light(job))
         return outcome
 
-    def run_now(self, job: Job, listen: Listen, cancelled: threading.Event) -> Outcome:
+    def run_now(self, job: Job, listen: Listen, cancelled: threading.Event, turn: Turn) -> Outcome:
         """Run a job whose turn has come. A backend that raises gives an infrastructure error as the outcome."""
         if self._closing:
             return outcome_without_judge(job, Verdict.CANCELLED, "The judge is closed.")
         try:
-            return self.backend.run(job, listen, cancelled)
+            outcome = bounded(self.backend.run(job, listen, _Ending(cancelled, turn)))
         except Exception as error:  # whatever fails in a backend, the job has one outcome and the queue continues
             reason = f"The backend failed: {type(error).__name__}: {error}"
             return outcome_without_judge(job, Verdict.INFRASTRUCTURE, reason)
+        if turn.ended_for and outcome.verdict is Verdict.CANCELLED:
+            return replace(outcome, reason=turn.ended_for)
+        return outcome
 
     def inspect(self, question: Question[T], cancelled: threading.Event, *, owner: str = NOBODY) -> T:
         """Wait for the turn of a question, and return the answer. Raises like Backend.inspect."""
@@ -248,13 +322,14 @@ class Scheduler:
         def refuse() -> T:
             raise InfrastructureError("The inspection was cancelled before it started.")
 
-        return self._waited(
-            owner,
-            lambda: self.backend.inspect(question, cancelled),
-            cancelled,
-            light=question.light,
-            otherwise=refuse,
-        )
+        def answer(turn: Turn) -> T:
+            try:
+                return self.backend.inspect(question, _Ending(cancelled, turn))
+            finally:
+                if turn.ended_for:
+                    raise InfrastructureError(turn.ended_for)
+
+        return self._waited(owner, answer, cancelled, light=question.light, otherwise=refuse)
 
     def ahead_of(self, group: str) -> Ahead | None:
         """What comes before this group; None if its turn has come."""
@@ -270,8 +345,9 @@ class Scheduler:
     def loads(self) -> dict[str, int]:
         """The number of pieces of work that wait or are under way, by owner."""
         with self._changed:
-            pieces = (work for line in self._lines for work in (*line.under_way, *line.queue.in_order()))
-            return dict(Counter(work.owner for work in pieces))
+            under_way = (turn.work for line in self._lines for turn in line.under_way)
+            waiting = (work for line in self._lines for work in line.queue.in_order())
+            return dict(Counter(work.owner for work in (*under_way, *waiting)))
 
     def load_of(self, owner: str) -> int:
         """The number of pieces of work of this owner that wait or are under way."""
@@ -303,43 +379,71 @@ class Scheduler:
         if not self._lines:
             # what may grow may get its first checkers later
             both = capacity.checkers or capacity.may_grow
-            self._lines = (_Line(0), _Line(0)) if both else (_Line(0),)
+            self._lines = (_Line(0), _Line(0, light=True)) if both else (_Line(0),)
             self._may_grow = capacity.may_grow
         for line, count in zip(self._lines, (capacity.judges, max(1, capacity.checkers)), strict=False):
             for number in range(line.threads, count):
-                thread = threading.Thread(target=self._work, args=(line,), name=f"passnet-judge-{number}", daemon=True)
-                self._threads.append(thread)
-                thread.start()
+                self._start(partial(self._work, line), f"passnet-judge-{number}")
             line.threads = max(line.threads, count)
+
+    def _start(self, do: Callable[[], None], name: str) -> None:
+        thread = threading.Thread(target=do, name=name, daemon=True)
+        self._threads.append(thread)
+        thread.start()
 
     def _work(self, line: _Line) -> None:
         owner: str | None = None
-        turn_ends = 0.0
         while True:
             with self._changed:
                 while not line.queue and not self._closing:
                     self._changed.wait()
                 if not line.queue:
                     return
+                work = line.queue.take(owner)
+                owner = work.owner
+                turn = Turn(work, self._now())
+                line.under_way.append(turn)
+                self._changed.notify_all()
+            with _reported():
+                work.do(turn)
+            with self._changed:
                 now = self._now()
-                work = line.queue.take(owner, goes_on=now < turn_ends)
-                if work.owner != owner or now >= turn_ends:
-                    owner, turn_ends = work.owner, now + TURN_S
-                line.under_way.append(work)
-            began = self._now()
-            try:
-                work.do()
-                self.meter.spent(work.owner, self._now() - began)
-            except BaseException:  # a bug: reported like any that ends a thread, but the next job is judged
-                threading.excepthook(threading.ExceptHookArgs((*sys.exc_info(), threading.current_thread())))
-            finally:
-                with self._changed:
-                    line.ended(work, self._now() - began)
+                seconds = line.charge(turn, now)
+                line.ended(turn, now - turn.began)
+            with _reported():
+                self.meter.spent(owner, seconds)
+
+    def _watch(self) -> None:
+        """While work is under way, charge it to its owners, and end the turn of who has had more than others who wait
+        for it."""
+        while not self._closing:
+            with self._changed:
+                self._changed.wait_for(lambda: self._closing or any(line.under_way for line in self._lines))
+            with _reported():
+                for line in self._lines:
+                    for turn in tuple(line.under_way):
+                        self._look_after(line, turn)
+            time.sleep(LOOK_EVERY_S)
+
+    def _look_after(self, line: _Line, turn: Turn) -> None:
+        owner = turn.work.owner
+        with self._changed:
+            now = self._now()
+            lead = line.lead(turn, now)
+            due = turn in line.under_way and turn.uncharged_s(now) >= CHARGE_EVERY_S
+            seconds = line.charge(turn, now) if due else 0.0
+        if seconds:
+            self.meter.spent(owner, seconds)
+        if lead > 0 and lead > min(self.meter.patience_s(owner), CHECK_PATIENCE_S if line.light else math.inf):
+            turn.ended_for = (
+                f"It was ended after {now - turn.began:.0f} s: others wait, who have used less. Run it again when fewer"
+                " people are at work here."
+            )
 
     def _waited(
         self,
         owner: str,
-        do: Callable[[], T],
+        do: Callable[[Turn], T],
         cancelled: threading.Event,
         *,
         light: bool,
@@ -349,9 +453,9 @@ class Scheduler:
         """The result of do() when its turn has come, or of otherwise() if it is cancelled before that."""
         answer: Future[T] = Future()
 
-        def settle() -> None:
+        def settle(turn: Turn) -> None:
             try:
-                answer.set_result(otherwise() if cancelled.is_set() else do())
+                answer.set_result(otherwise() if cancelled.is_set() else do(turn))
             except BaseException as error:  # raised where somebody waits for it, an interrupt too
                 answer.set_exception(error)
 
@@ -369,3 +473,12 @@ class Scheduler:
 def is_light(job: Job) -> bool:
     """Whether the job needs only rules and matching, and no values."""
     return job.spec.stage is Stage.CHECK
+
+
+@contextlib.contextmanager
+def _reported() -> Iterator[None]:
+    """Report a bug like any that ends a thread, but go on: the next job is judged."""
+    try:
+        yield
+    except BaseException:
+        threading.excepthook(threading.ExceptHookArgs((*sys.exc_info(), threading.current_thread())))

@@ -24,8 +24,8 @@ TEACHERS = (PersonRole.TEACHER, PersonRole.OPERATOR)
 
 @dataclass(frozen=True)
 class Allowance:
-    """device_s: seconds of judging in any hour. jobs: how many may wait or be judged. kept_bytes: of all drafts and
-    bundles that are stored. gpu: whether on a GPU too."""
+    """device_s: seconds of judging in any hour. jobs: how many may wait or be judged. kept_bytes: of all drafts,
+    bundles and outcomes that are stored. gpu: whether on a GPU too."""
 
     device_s: float
     jobs: int

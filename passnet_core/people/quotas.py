@@ -67,15 +67,15 @@ class Quotas:
             )
 
     def keep(self, person: Person, kept_bytes: int) -> None:
-        """Raises NotAllowed if so many bytes of drafts and bundles are all that is stored for this person.
+        """Raises NotAllowed if so many bytes of drafts, bundles and outcomes are all that is stored for this person.
 
         The next one is refused, not the one that exceeds the limit."""
         most = person.allowance.kept_bytes
         if kept_bytes >= most:
             way_out = "Sign in" if person.role is PersonRole.VISITOR else "Ask who runs this server"
             raise NotAllowed(
-                f"You have stored the {most / 2**20:,.0f} MB of drafts and passes that a {person.role.value} may store"
-                f" here, so nothing was stored now. Keep new passes in files of your own. {way_out} to store more."
+                f"You have stored the {most / 2**20:,.0f} MB of drafts, passes and results that a"
+                f" {person.role.value} may store here, so nothing was stored now. Keep new passes in files of your own. {way_out} to store more."
             )
 
     def _exceeded(self, person: Person) -> str:

@@ -96,7 +96,8 @@ class Store(Protocol):
         """Give a person the drafts that are nobody's: those of before drafts belonged to somebody."""
 
     def kept_bytes(self, visitor: str, digests: tuple[str, ...]) -> int:
-        """Return how many bytes a person's drafts have together with these bundles and those of the person's runs."""
+        """Return how many bytes a person's drafts and outcomes have, together with these bundles and those of the
+        person's runs. Equal findings count once."""
 
     def add_certificate(self, certificate: Certificate) -> None: ...
 

@@ -27,6 +27,7 @@ from passnet_core.records import (
     SolverKind,
     Speedup,
     Verdict,
+    digest_of,
     from_json,
     to_json,
 )
@@ -207,7 +208,7 @@ class Database:
         return tuple(RunNote(*row) for row in self._rows("run_notes", visitor=visitor, run_id=run_id))
 
     def outcomes(self, run_id: str) -> tuple[Outcome, ...]:
-        return tuple(_read(Outcome, content) for (content,) in self._rows("outcomes", run_id=run_id))
+        return tuple(_read_outcome(*row) for row in self._rows("outcomes", run_id=run_id))
 
     def unfinished(self, run_id: str | None) -> tuple[Unfinished, ...]:
         found: dict[str, Unfinished] = {}
@@ -222,7 +223,7 @@ class Database:
 
     def known(self, job_digest: str, environment_digest: str) -> Outcome | None:
         rows = self._rows("known", job_digest=job_digest, environment_digest=environment_digest)
-        return _read(Outcome, rows[0][0]) if rows else None
+        return _read_outcome(*rows[0]) if rows else None
 
     def draft(self, visitor: str, task_id: str, slot: str, place: int | None) -> SavedDraft | None:
         rows = self._rows("draft", visitor=visitor, task_id=task_id, slot=slot, place=place)
@@ -392,9 +393,7 @@ class Database:
             return False
         here = _read(Run, rows[0][0])
         # stored text may use older names of enum values: compare the records that it reads as
-        outcomes = [
-            _text(_read(Outcome, content)) for (content,) in cursor.execute(_sql("outcomes"), run_id).fetchall()
-        ]
+        outcomes = [_text(_read_outcome(*row)) for row in cursor.execute(_sql("outcomes"), run_id).fetchall()]
         same = _unlabelled(here) == _unlabelled(file.run) and outcomes == [_text(each) for each in file.outcomes]
         if not same:
             raise _other_run(file)
@@ -437,11 +436,27 @@ def _sql(name: str) -> str:
 
 
 def _text(record: Any) -> str:
-    return json.dumps(to_json(record), separators=(",", ":"), allow_nan=False)
+    return _json(to_json(record))
+
+
+def _json(data: Any) -> str:
+    return json.dumps(data, separators=(",", ":"), allow_nan=False)
+
+
+def _findings_digest(outcome: Outcome) -> str:
+    return digest_of(to_json(outcome.findings))
 
 
 def _read(kind: type, text: str) -> Any:
     return from_json(kind, json.loads(text))
+
+
+def _read_outcome(content: str, findings: str | None) -> Outcome:
+    """Return an outcome of its row. findings: None where it has none, or has them inside its content."""
+    data = json.loads(content)
+    if findings is not None:
+        data["findings"] = json.loads(findings)
+    return from_json(Outcome, data)
 
 
 def _now() -> str:
@@ -549,6 +564,10 @@ def _add_outcomes(cursor: duckdb.DuckDBPyConnection, outcomes: Sequence[tuple[st
         _sql("add_environments"),
         {"digests": list(environments), "contents": [_text(each) for each in environments.values()]},
     )
+    findings = {_findings_digest(each): _text(each.findings) for _, _, each in outcomes if each.findings}
+    if findings:
+        values = {"digests": list(findings), "contents": list(findings.values())}
+        cursor.execute(_sql("add_findings"), values)
     rows = [_columns(*each) for each in outcomes]
     columns = {name: [row[name] for row in rows] for name in rows[0]} if rows else {}
     if columns:
@@ -557,6 +576,7 @@ def _add_outcomes(cursor: duckdb.DuckDBPyConnection, outcomes: Sequence[tuple[st
 
 def _columns(run_id: str, place: int, outcome: Outcome) -> dict[str, Any]:
     own, baseline = outcome.speedup(), outcome.speedup(Clock.END_TO_END, Contender.BASELINE)
+    content = _json({name: value for name, value in to_json(outcome).items() if name != "findings"})
     return {
         "run_id": run_id,
         "place": place,
@@ -584,5 +604,7 @@ def _columns(run_id: str, place: int, outcome: Outcome) -> dict[str, Any]:
         "noise": outcome.noise,
         "correct_bits": bits_of(outcome),
         "finished_at": outcome.finished_at,
-        "content": _text(outcome),
+        "findings_digest": _findings_digest(outcome) if outcome.findings else None,
+        "content": content,
+        "bytes": len(content.encode()),
     }

@@ -183,7 +183,8 @@ def test_without_a_valid_token_nobody_is_let_in(many: Playground, monkeypatch: p
 
 
 def test_whether_the_server_is_well_is_told_to_everybody(many: Playground) -> None:
-    health = many.program().get("/health")
+    assert many.program().get("/health") == {"ok": True}
+    health = many.program("alice").get("/health")
     assert (health["ok"], health["device"], health["jobs"]) == (True, "fake device", 0)
 
 
@@ -278,6 +279,26 @@ def test_so_many_subgraphs_wait_and_no_more(
     go_on.set()
 
 
+def test_findings_without_end_fill_no_disk(many: Playground, backend: FakeBackend) -> None:
+    """A bundle chooses how much there is to say of it, and each of its outcomes says all of that."""
+
+    def wordy(job: Job) -> Outcome:
+        made = outcome(job, Verdict.REJECTED)
+        found = [replace(made.findings[0], line=line, message="no" * 100) for line in range(1, 701)]
+        return replace(made, findings=tuple(found))
+
+    alice, service = many.program("alice"), many.service
+    backend.answer = wordy
+    run = alice.judged(task="relu", bundle=bundle())
+    kept = service.kept_bytes(many.person("alice").id)
+    alice.judged(task="relu", bundle=bundle(), fresh=True)
+    assert service.kept_bytes(many.person("alice").id) - kept < 6_000, "the same findings are not stored again"
+    assert 10_000 < kept < 40_000
+    *first, last = service.outcomes(run["run"])[0].findings
+    assert [each.line for each in first] == list(range(1, 51))
+    assert last.message == "There are 650 more findings; the first of them is here."
+
+
 def test_calls_at_the_same_time_get_no_more_past_the_limit(
     many: Playground, backend: FakeBackend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -331,6 +352,9 @@ def test_pages_of_other_sites_cannot_call(alone: Playground) -> None:
         answered = program.ask("POST", "/api/runs", b'{"task": "relu", "solver": "inductor"}', Content_Type=kind)
         assert answered.status == 422, kind
         assert program.ask("POST", "/mcp", b"{}", Content_Type=kind).status >= 400, kind
+    # what it may send without a body
+    for method in ("POST", "PUT", "DELETE"):
+        assert program.ask(method, "/api/runs/any/cancel", Origin="http://evil.example").status == 403, method
     assert (
         program.ask("OPTIONS", "/api/runs", Origin="http://evil.example").headers.get("access-control-allow-origin")
         is None

@@ -20,6 +20,7 @@ from passnet_core.records import (
     Clock,
     Contender,
     Job,
+    Outcome,
     PassFile,
     Profile,
     SolverKind,
@@ -409,6 +410,54 @@ def test_bytes_are_counted_of_drafts_runs_and_bundles_once_and_in_older_stores(t
     assert store.kept_bytes("you", ()) == 0
     store.add_bundle(OTHER)
     assert store.kept_bytes("you", (OTHER.digest,)) > 0
+    store.close()
+
+
+def rejected(job: Job, findings: int) -> Outcome:
+    made = outcome(job, Verdict.REJECTED)
+    return replace(made, findings=tuple(replace(made.findings[0], line=line) for line in range(1, findings + 1)))
+
+
+def test_equal_findings_are_stored_once_and_count_for_whose_run_it_was(tmp_path: Path) -> None:
+    jobs = [job(number) for number in range(9)]
+    store = open_store(tmp_path)
+    store.start_run(run_of(*jobs), tuple(map(name_of, jobs)), "1:2", "me")
+    store.append("run-1", 0, rejected(jobs[0], 50))
+    first = store.kept_bytes("me", ())
+    assert first > len(json.dumps(to_json(rejected(jobs[0], 50).findings))) / 2, "findings count"
+    for place, each in enumerate(jobs[1:], 1):
+        store.append("run-1", place, rejected(each, 50))
+    each_bytes = (store.kept_bytes("me", ()) - first) / 8
+    assert 100 < each_bytes < first / 3, "outcomes count, and each of them without the findings"
+    assert store.kept_bytes("you", ()) == 0
+    assert repr(store.outcomes("run-1")) == repr(tuple(rejected(each, 50) for each in jobs))
+    environment = rejected(jobs[0], 1).environment
+    assert environment is not None
+    assert repr(store.known(jobs[0].digest, environment.digest)) == repr(rejected(jobs[0], 50))
+    store.close()
+
+
+def test_outcomes_of_an_older_store_keep_their_findings_and_count(tmp_path: Path) -> None:
+    whole = rejected(job(), 50)
+    store = started(tmp_path, job())
+    store.append("run-1", 0, whole)
+    store.close()
+    import duckdb
+
+    with duckdb.connect(str(tmp_path / FILE)) as connection:
+        connection.execute("DELETE FROM migrations WHERE name = '0013_findings.sql'")
+        connection.execute("DROP TABLE findings")
+        connection.execute("ALTER TABLE outcomes DROP COLUMN findings_digest")
+        connection.execute("ALTER TABLE outcomes DROP COLUMN bytes")
+        # as the version before wrote it, for somebody
+        connection.execute("UPDATE outcomes SET content = $text", {"text": json.dumps(to_json(whole))})
+        connection.execute("UPDATE runs SET visitor = 'me'")
+    store = open_store(tmp_path)
+    assert repr(store.outcomes("run-1")) == repr((whole,))
+    assert store.kept_bytes("me", ()) > len(json.dumps(to_json(whole)))
+    file = RunFile(run_of(job()), (BUNDLE,), (whole,))
+    store.import_runs("", (file,))
+    assert exchange.written(file).count("mend it") == 50, "what is exported is whole"
     store.close()
 
 

@@ -1,1 +1,3 @@
-SELECT content FROM outcomes WHERE run_id = $run_id ORDER BY place
+SELECT outcomes.content, findings.content FROM outcomes
+LEFT JOIN findings ON findings.digest = outcomes.findings_digest
+WHERE outcomes.run_id = $run_id ORDER BY outcomes.place

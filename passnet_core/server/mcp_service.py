@@ -11,6 +11,7 @@ from mcp.server import Server
 from mcp.server.context import ServerRequestContext
 from mcp.server.stdio import stdio_server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
 from passnet_core import __version__
@@ -44,7 +45,8 @@ class McpService:
             yield
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self._sessions.asgi_app(scope, receive, send)
+        with contextlib.suppress(ClientDisconnect):  # who has hung up while sending hears no answer
+            await self._sessions.asgi_app(scope, receive, send)
 
 
 def serve_stdio(agents: AgentDesk, access: PersonalService) -> None:

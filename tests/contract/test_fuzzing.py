@@ -1,4 +1,5 @@
-"""Commands, pages, conversations and requests with altered input: a clear error, nothing changed, never a traceback.
+"""Commands, pages, conversations, requests and what is sent to a socket, with altered input: a clear error, nothing
+changed, never a traceback.
 
 --fuzz-cases draws as many cases of each kind, --fuzz-seed others; a case is repeated by its id and its seed."""
 
@@ -6,10 +7,13 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.fuzzing import mcp_cases
 from tests.fuzzing.addresses import playground
 from tests.fuzzing.drawing import KINDS, drawn
 from tests.fuzzing.ground import Ground
+from tests.fuzzing.http_cases import with_body
 from tests.fuzzing.requests import judge
+from tests.fuzzing.wire import Sent, doors, problems_after
 
 SEED = 35
 
@@ -23,7 +27,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 @pytest.fixture(scope="module")
 def ground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
     made = Ground(tmp_path_factory.mktemp("fuzzing"))
-    with playground(made), judge(made):
+    with playground(made), judge(made), doors(made):
         yield made
 
 
@@ -32,6 +36,13 @@ def test_altered_input_gets_a_clear_error_and_loses_nothing(
 ) -> None:
     case = drawn(kind, request.config.getoption("--fuzz-seed"), number, ground)
     assert not case.problems, case.told
+
+
+def test_an_agent_that_breaks_off_is_no_failure_of_the_server(ground: Ground) -> None:
+    door = ground.doors["programs"]
+    asking = Sent(b"POST", b"/mcp", (*door.headers(), (b"MCP-Protocol-Version", mcp_cases.TODAY.encode())))
+    whole = with_body(asking, b'{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}').encoded()
+    assert not list(problems_after(door, whole[:-20]))
 
 
 def test_the_store_still_has_what_was_in_it(ground: Ground) -> None:

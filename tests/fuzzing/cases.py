@@ -29,6 +29,8 @@ OF_PYTHON = re.compile(
     r"Traceback|\b(Key|Type|Index|Attribute|Recursion|UnicodeEncode|UnicodeDecode)Error|object at 0x"
 )
 """What a message must not speak of."""
+MOST_TOLD = 1500
+"""Most characters that say what a case did."""
 
 
 @dataclass(frozen=True)

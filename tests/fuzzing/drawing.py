@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
-from tests.fuzzing import addresses, cases, requests
+from tests.fuzzing import addresses, cases, http_cases, mcp_cases, requests
 from tests.fuzzing.cases import Case
 from tests.fuzzing.ground import Ground
 
@@ -14,13 +14,14 @@ KINDS: dict[str, Kind] = {
     each.__name__: each
     for each in (
         cases.tasks, cases.corpora, cases.bundles, cases.files, cases.homes, cases.lines, cases.replies,
-        addresses.addresses, requests.requests,
+        addresses.addresses, requests.requests, http_cases.http, mcp_cases.mcp,
     )
 }  # fmt: skip
 
 
 def drawn(kind: str, seed: int, number: int, ground: Ground) -> Case:
-    """Draw a case and carry it out. Addresses need the playground, requests the judge's service."""
+    """Draw a case and carry it out. Addresses need the playground, requests the judge's
+    service, http and mcp the doors."""
     place = ground.place(f"{kind}-{number}")
     try:
         return KINDS[kind](Random(f"{seed} {kind} {number}"), ground, place)

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from passnet_core.bundles.reading import read_bundle, write_bundle
 from passnet_core.cli.main import main
@@ -18,6 +19,9 @@ from passnet_core.settings import BUNDLED_DATA, Settings
 from passnet_core.solvers.llm import client
 from tests.contract.model_server import Said, saying, serving
 from tests.example_playground import PASS, TASK_ID, answer, write_data
+
+if TYPE_CHECKING:
+    from tests.fuzzing.wire import Door
 
 REAL_TASKS = ("layernorm-residual", "gpt-neox-partial-rotary")
 """Tasks of the bundled corpus whose files are altered too."""
@@ -36,7 +40,8 @@ class Ground:
     """A playground below a folder, made once; cases alter copies of what is in it.
 
     tasks, bundle, outcomes, run, attempts, listed: inputs of commands. run_id: of a run in the store. nowhere: the
-    folder in which commands run, for names that are relative. judge_url: of the judge's service, while it is served."""
+    folder in which commands run, for names that are relative. judge_url: of the judge's service, while it is served.
+    doors: of the servers to which bytes are sent, by their names, while they are open."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -52,6 +57,7 @@ class Ground:
         self.listed.write_text(f"# the tasks to import\n{TASK_ID}\n", encoding="utf-8")
         self.attempts = folder / "attempts"
         self.judge_url = ""
+        self.doors: dict[str, Door] = {}
         self.nowhere = folder / "some" / "where"
         self.nowhere.mkdir(parents=True)
         self.made("evaluate", TASK_ID, "--bundle", str(self.bundle), "--outcomes", str(self.outcomes))

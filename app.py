@@ -11,4 +11,9 @@ from pages.ui import frame, heads, served, sessions
 sessions.keep_last_messages()
 PAGES = [(name, title) for name, title, _ in frame.PAGES if name != "start"]
 BASE = st.get_option("server.baseUrlPath")
-app = st.App("pages/ui/main.py", routes=[*heads.routes(PAGES, BASE), *served.routes(BASE)], lifespan=served.lifespan)
+app = st.App(
+    "pages/ui/main.py",
+    routes=[*heads.routes(PAGES, BASE), *served.routes(BASE)],
+    middleware=served.middleware(st.get_option("server.allowedHosts")),
+    lifespan=served.lifespan,
+)

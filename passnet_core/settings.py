@@ -34,6 +34,8 @@ def rules_file(data: Path = BUNDLED_DATA) -> Path:
 
 
 SHORTEST_TOKEN = 16
+LOCAL_HOSTS = ("127.0.0.1", "localhost", "[::1]")
+"""The names by which a machine calls itself."""
 Choice = TypeVar("Choice", bound=StrEnum)
 YES_OR_NO = {"yes": True, "no": False}
 

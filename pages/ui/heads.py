@@ -2,6 +2,7 @@
 address for Streamlit's script, which otherwise asks for it below the page's own address first."""
 
 import html
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -19,7 +20,10 @@ from passnet_core.reports.previews import Preview, run_preview
 
 ABOUT = "Learn, write and judge compiler passes for real subgraphs."
 INDEX = (Path(streamlit.__file__).parent / "static" / "index.html").read_text(encoding="utf-8")
+INLINE = re.compile("<script>(.*?)</script>", re.DOTALL)
 ROOT = '<script>window.__streamlit = { BACKEND_BASE_URL: new URL("./", location.href).href };</script>'
+SCRIPTS = tuple(INLINE.findall(ROOT + INDEX))
+"""The scripts within every page."""
 FRESH = {"Cache-Control": "no-cache"}
 
 

@@ -1,18 +1,42 @@
-"""What the app's server has besides pages where it serves others: the interfaces for programs and agents, which share
-the pages' judge and queue."""
+"""What the app's server has besides pages: safeguards, and where it serves others the interfaces for programs and
+agents, which share the pages' judge and queue."""
 
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 import anyio.to_thread
+from starlette.middleware import Middleware
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from pages.ui import resources
+from pages.ui import heads, resources, visitors
+from passnet_core.server.safeguards import safeguards, script_source
 
 PATHS = ("/api/{rest:path}", "/mcp")
+POLICY = "; ".join(
+    (
+        "default-src 'self'",
+        "script-src 'self' 'wasm-unsafe-eval' " + " ".join(map(script_source, (*heads.SCRIPTS, visitors.REMEMBERED))),
+        # tables and plots have WebAssembly, and make styles while they draw
+        "style-src 'self' 'unsafe-inline'",
+        "img-src 'self' data: blob:",
+        "font-src 'self' data:",
+        "object-src 'none'",
+        "base-uri 'self'",
+        "form-action 'self'",
+        "frame-ancestors 'self'",
+    )
+)
+"""The Content-Security-Policy of the pages: everything is their own."""
+CLOSED = ("/_stcore/metrics", "/_stcore/agent/interact", "/_stcore/agent/mcp", "/_stcore/agent/openapi.json")
+"""What Streamlit serves that is for nobody here: figures, which the page Operator has, and an interface that is off."""
+
+
+def middleware(hosts: Sequence[str]) -> list[Middleware]:
+    """The safeguards of everything that the app serves. hosts: the names by which it is called; none: any."""
+    return safeguards(hosts or ("*",), POLICY, CLOSED)
 
 
 class _Programs:

@@ -15,19 +15,22 @@ from passnet_core.records import digest_of
 COOKIE = "passnet_browser"
 KEPT_S = 365 * 24 * 3600
 SECRET = re.compile(r"[0-9a-f]{32}")
-REMEMBERED = """<script>
+REMEMBERED = """
 (() => {
-  const found = document.cookie.split("; ").find((each) => each.startsWith("%(name)s="));
+  const { name, secret, seconds } = document.getElementById("passnet-browser").dataset;
+  const found = document.cookie.split("; ").find((each) => each.startsWith(`${name}=`));
   const secure = location.protocol === "https:" ? "; secure" : "";
   if (!found) {
-    document.cookie = "%(name)s=%(secret)s; path=/; max-age=%(seconds)d; samesite=lax" + secure;
-  } else if (found !== "%(name)s=%(secret)s" && !sessionStorage.getItem("%(name)s")) {
+    document.cookie = `${name}=${secret}; path=/; max-age=${seconds}; samesite=lax${secure}`;
+  } else if (found !== `${name}=${secret}` && !sessionStorage.getItem(name)) {
     // another tab of this browser was first: be the same visitor, and try that once
-    sessionStorage.setItem("%(name)s", "asked");
+    sessionStorage.setItem(name, "asked");
     location.reload();
   }
 })();
-</script>"""
+"""
+"""The script that keeps the cookie. It is the same for everybody, so that the page's policy can allow it alone."""
+TOLD = '<span hidden id="passnet-browser" data-name="%s" data-secret="%s" data-seconds="%d"></span>'
 
 
 def visitor() -> str:
@@ -57,7 +60,8 @@ def welcome() -> None:
     """Let the browser remember who it is, if it does not know yet. Call it once in every rerun."""
     if identity() is not None or _cookie() == _secret():
         return
-    st.html(REMEMBERED % {"name": COOKIE, "secret": _secret(), "seconds": KEPT_S}, unsafe_allow_javascript=True)
+    told = TOLD % (COOKIE, _secret(), KEPT_S)
+    st.html(f"{told}<script>{REMEMBERED}</script>", unsafe_allow_javascript=True)
 
 
 def _secret() -> str:

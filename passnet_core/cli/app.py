@@ -5,6 +5,7 @@ import argparse
 import os
 import runpy
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,11 @@ from passnet_core import service
 from passnet_core.access.hosting import require_sandbox
 from passnet_core.cli.console import Console
 from passnet_core.cli.extras import require
+from passnet_core.cli.listening import ANY, LOCAL, add_listening_flags, hosts, listens_everywhere
 from passnet_core.cli.parser import command
+from passnet_core.errors import BadInput
 from passnet_core.settings import ROOT
 
-LOCAL = "127.0.0.1"
 PORT = 8501
 NEEDED_TO_SERVE = ("fastapi", "mcp", "authlib")
 LARGEST_UPLOAD_MB = 8
@@ -46,12 +48,9 @@ def ensure_home(folder: Path) -> None:
 def add_commands(commands: Any) -> None:
     """Declare the commands app and prepare."""
     serving = command(commands, "app", app, "serve the app in the browser until it is stopped", as_json=False)
-    serving.add_argument("--port", type=int, default=PORT, metavar="N", help="port to listen on (default: %(default)s)")
-    serving.add_argument(
-        "--address", default=LOCAL, metavar="A",
-        help="address to listen on; 0.0.0.0 lets other machines in (default: %(default)s, this machine only)",
-    )  # fmt: skip
-
+    add_listening_flags(
+        serving, PORT, "address to listen on; 0.0.0.0 lets other machines in (default: %(default)s, this machine only)"
+    )
     serving.add_argument(
         "--serve", action="store_true",
         help="serve strangers: they visit or sign in, have quotas, and see only what is theirs; programs and agents"
@@ -73,8 +72,13 @@ def prepare(args: argparse.Namespace, console: Console) -> int:
 def app(args: argparse.Namespace, console: Console) -> int:
     ensure_home(console.settings.home)
     if not args.serve:
-        return serve(args.address, args.port)
+        return serve(args.address, args.port, *_allowed(hosts(args)))
     require(*NEEDED_TO_SERVE)
+    if listens_everywhere(args.address) and not args.host:
+        raise BadInput(
+            f"On {args.address}, say by which names people call this server: --host passnet.example.org, once for each"
+            " name. Other names are not answered, as they may be those of a page that means harm."
+        )
     with console.scheduler(1) as scheduler:
         # before Streamlit starts, which would tell of it in the browser only
         require_sandbox(scheduler.here)
@@ -82,7 +86,16 @@ def app(args: argparse.Namespace, console: Console) -> int:
     secrets = console.settings.home / "secrets.toml"
     options = [f"--secrets.files={secrets}"] if secrets.exists() else []
     console.tell(_sign_in_words(secrets))
-    return serve(args.address, args.port, f"--server.maxUploadSize={LARGEST_UPLOAD_MB}", *options)
+    allowed = _allowed(hosts(args, strangers=True))
+    return serve(args.address, args.port, f"--server.maxUploadSize={LARGEST_UPLOAD_MB}", *allowed, *options)
+
+
+def _allowed(names: Sequence[str]) -> list[str]:
+    """Streamlit's options that name the hosts it answers; app.py reads them for everything besides WebSockets."""
+    if ANY in names:
+        return []
+    # Streamlit compares without brackets, Starlette with them
+    return [f"--server.allowedHosts={name}" for name in dict.fromkeys((*names, *(name.strip("[]") for name in names)))]
 
 
 def _sign_in_words(secrets: Path) -> str:

@@ -2,13 +2,12 @@
 
 import argparse
 import contextlib
-import ipaddress
 import sys
-from collections.abc import Sequence
 from typing import Any
 
 from passnet_core.access.hosting import require_sandbox
 from passnet_core.cli.console import INFRASTRUCTURE, Console
+from passnet_core.cli.listening import add_listening_flags, hosts, is_local
 from passnet_core.cli.parser import command
 from passnet_core.errors import BadInput
 from passnet_core.people.quotas import Quotas
@@ -16,7 +15,6 @@ from passnet_core.people.register import Register
 from passnet_core.service import corpus_of
 from passnet_core.settings import SHORTEST_TOKEN
 
-LOCAL = "127.0.0.1"
 PORT = 8600
 API_PORT = 8610
 PAGE = "http://127.0.0.1:8501"
@@ -32,7 +30,7 @@ def serve_judge(args: argparse.Namespace, console: Console) -> int:
         if getattr(args, name) < 1:
             raise BadInput(f"--{name} must be at least 1, not {getattr(args, name)}.")
     tokens = console.settings.judge_tokens
-    if not _is_local(args.address) and not tokens:
+    if not is_local(args.address) and not tokens:
         raise BadInput(
             f"On {args.address}, other machines can have code judged here. Set PASSNET_JUDGE_TOKENS to NAME=TOKEN"
             f" entries with tokens of at least {SHORTEST_TOKEN} characters first, or leave out --address."
@@ -48,7 +46,7 @@ def serve_judge(args: argparse.Namespace, console: Console) -> int:
                 scheduler,
                 ledger,
                 tokens=tokens,
-                limits=ServiceLimits(args.waiting, _hosts(args, ServiceLimits.hosts)),
+                limits=ServiceLimits(args.waiting, hosts(args)),
             )
 
             def started(port: int) -> None:
@@ -66,16 +64,16 @@ def serve_api(args: argparse.Namespace, console: Console) -> int:
 
     with contextlib.closing(Register(console.settings.home)) as register:
         holders = register if register.has_tokens() else None
-        if holders is None and not _is_local(args.address):
+        if holders is None and not is_local(args.address):
             raise BadInput(
                 f"On {args.address}, other machines can have code judged here. Make a token for each person first:"
                 " passnet people add NAME, then passnet people token with the id it prints. Or leave out --address."
             )
         meter = None if holders is None else Quotas(holders)
         with console.service(meter=meter) as service:
-            if not _is_local(args.address):
+            if not is_local(args.address):
                 require_sandbox(service.device(), ", or leave out --address")
-            door = Door(holders, _hosts(args, Door.hosts), args.page)
+            door = Door(holders, hosts(args), args.page)
 
             def started(port: int) -> None:
                 place = f"http://{args.address}:{port}"
@@ -98,18 +96,6 @@ def mcp(args: argparse.Namespace, console: Console) -> int:
             console.tell("A coding agent starts this command, and talks to it through its input and output.")
         serve_stdio(agents, PersonalService(service))
     return 0
-
-
-def _hosts(args: argparse.Namespace, usual: Sequence[str]) -> tuple[str, ...]:
-    """The names by which a service may be called; "*" for any, on an address that others know by names of their own."""
-    return (*usual, args.address, *args.host) if _is_local(args.address) or args.host else ("*",)
-
-
-def _is_local(address: str) -> bool:
-    try:
-        return ipaddress.ip_address(address).is_loopback
-    except ValueError:
-        return address == "localhost"
 
 
 def add_commands(commands: Any) -> None:
@@ -143,15 +129,8 @@ def add_commands(commands: Any) -> None:
 
 
 def _listening_flags(serving: argparse.ArgumentParser, port: int, needed: str) -> None:
-    serving.add_argument("--port", type=int, default=port, metavar="N", help="port to listen on (default: %(default)s)")
-    serving.add_argument(
-        "--address", default=LOCAL, metavar="A",
-        help=f"address to listen on; any but this machine's own needs {needed} (default: %(default)s)",
-    )  # fmt: skip
-    serving.add_argument(
-        "--host", action="append", default=[], metavar="NAME",
-        help="another name by which the service is called, such as judge.example.org; may be repeated",
-    )  # fmt: skip
+    help = f"address to listen on; any but this machine's own needs {needed} (default: %(default)s)"
+    add_listening_flags(serving, port, help)
 
 
 def _page_flag(serving: argparse.ArgumentParser) -> None:

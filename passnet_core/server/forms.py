@@ -330,10 +330,15 @@ class TaskDetail(BaseModel):
     tools: list[dict[str, Any]]
 
 
-class ServerHealth(BaseModel):
-    """Whether anything can be judged. problem: why not; else empty."""
+class Wellness(BaseModel):
+    """Whether anything can be judged: all that strangers are told."""
 
     ok: bool
+
+
+class ServerHealth(Wellness):
+    """The same for who is let in. problem: why nothing can be judged; else empty."""
+
     problem: str
     version: str
     device: str

@@ -14,7 +14,7 @@ from typing import Annotated, TypeVar
 from fastapi import Depends, FastAPI, Header, Request
 from fastapi.responses import JSONResponse, PlainTextResponse
 from fastapi.sse import EventSourceResponse, ServerSentEvent
-from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.middleware import Middleware
 
 from passnet_core import __version__
 from passnet_core.corpus.catalogue import Corpus
@@ -22,8 +22,9 @@ from passnet_core.errors import BadInput, PlaygroundError
 from passnet_core.execution.backends.base import JobEvent
 from passnet_core.execution.inspections import Inspections
 from passnet_core.execution.scheduler import Scheduler
+from passnet_core.people.quotas import NotAllowed
 from passnet_core.records import EvalSpec, Outcome, Phase, Task
-from passnet_core.server.answering import answer_errors, body_of, is_same
+from passnet_core.server.answering import answer_errors, body_of, is_same, token_in
 from passnet_core.server.desk import Desk, Hearing
 from passnet_core.server.entrance import BATCH_BODY, BEARER, BUNDLE_BODY, SMALL_BODY, Entrance, entered_by
 from passnet_core.server.evaluating import EvaluationJudge
@@ -45,10 +46,13 @@ from passnet_core.server.forms import (
     StepRequest,
     TaskDetail,
     TaskForm,
+    Wellness,
 )
 from passnet_core.server.ledger import Ledger
 from passnet_core.server.metrics import ServiceMetrics
+from passnet_core.server.safeguards import safeguards
 from passnet_core.server.sessions import Sessions
+from passnet_core.settings import LOCAL_HOSTS
 from passnet_core.solvers.llm.conversation import guide
 from passnet_core.training.rewards import parts_of
 
@@ -56,6 +60,8 @@ T = TypeVar("T")
 
 ANYBODY = "anybody"
 """The caller of a service without tokens."""
+METRICS = "metrics"
+"""The name of the token that reads the figures, and does nothing else."""
 IdempotencyKey = Annotated[str | None, Header(alias="Idempotency-Key", min_length=1, max_length=LONGEST_KEY)]
 """The header that may give the key of a request instead of its field."""
 
@@ -66,7 +72,7 @@ class ServiceLimits:
     pages of other sites from calling it by a name of their own; "*" allows any."""
 
     most: int = 256
-    hosts: Sequence[str] = ("127.0.0.1", "localhost", "[::1]")
+    hosts: Sequence[str] = LOCAL_HOSTS
 
 
 def judge_service(
@@ -99,16 +105,18 @@ def judge_service(
         docs_url=None,  # its pages would load scripts from another site
         redoc_url=None,
         lifespan=lifespan,
+        middleware=[
+            *safeguards(limits.hosts),
+            Middleware(Entrance, enter=partial(_caller, tokens), open_to_all=("/health", "/openapi.json")),
+        ],
         dependencies=[BEARER],
         max_body_size=SMALL_BODY,
-        responses={status: {"model": ErrorForm} for status in (401, 404, 409, 422, 429, 503)},
+        responses={status: {"model": ErrorForm} for status in (401, 403, 404, 409, 422, 429, 503)},
     )
     app.state.close = close
     """Gives up what is under way; call it before the server waits for its requests."""
-    app.add_middleware(Entrance, enter=partial(_caller, tokens), open_to_all=("/health", "/openapi.json"))
-    app.add_middleware(TrustedHostMiddleware, allowed_hosts=list(limits.hosts), www_redirect=False)
     answer_errors(app)
-    caller = Depends(entered_by)
+    caller = Depends(_entered_to_judge)
 
     async def in_thread(work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(threads, work)
@@ -233,16 +241,22 @@ def judge_service(
     async def pages(who: Annotated[str, caller]) -> dict[str, str]:
         return dict(guide())
 
-    @app.get("/health", summary="Whether the service can judge", response_model=HealthForm)
-    async def health() -> JSONResponse:
+    @app.get(
+        "/health",
+        summary="Whether the service can judge, and with a token how much it has to do",
+        response_model=HealthForm | Wellness,
+    )
+    async def health(request: Request) -> JSONResponse:
         capacity = await asyncio.to_thread(scheduler.capacity)
         found = HealthForm.of(
             capacity, scheduler.load(), evaluations=desk.in_progress, most=desk.most, sessions=len(sessions)
         )
-        return JSONResponse(found.model_dump(), 200 if found.ok else 503)
+        is_known = _caller(tokens, token_in(request.headers.get("authorization"))) is not None
+        told = found if is_known else Wellness(ok=found.ok)
+        return JSONResponse(told.model_dump(), 200 if found.ok else 503)
 
-    @app.get("/metrics", summary="Figures for Prometheus", response_class=PlainTextResponse)
-    async def figures(who: Annotated[str, caller]) -> PlainTextResponse:
+    @app.get("/metrics", summary="Figures, for the token named metrics", response_class=PlainTextResponse)
+    async def figures(who: Annotated[str, Depends(_entered_to_look)]) -> PlainTextResponse:
         metrics.sessions.set(len(sessions))
         metrics.judges.set((await asyncio.to_thread(scheduler.capacity)).judges)
         return PlainTextResponse(metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
@@ -279,6 +293,20 @@ def _detail(sessions: Sessions, task: Task, spec: EvalSpec, *, in_text: bool) ->
         messages=messages,
         tools=tools,
     )
+
+
+def _entered_to_judge(request: Request) -> str:
+    """The caller. Raises NotAllowed for one who only reads figures."""
+    if (who := entered_by(request)) == METRICS:
+        raise NotAllowed(f"The token named {METRICS} is for /{METRICS} alone.")
+    return str(who)
+
+
+def _entered_to_look(request: Request) -> str:
+    """The caller who may read figures. Raises NotAllowed for any other."""
+    if (who := entered_by(request)) not in (METRICS, ANYBODY):
+        raise NotAllowed(f"Figures are for the operator: the token named {METRICS} in PASSNET_JUDGE_TOKENS.")
+    return str(who)
 
 
 def _caller(tokens: Mapping[str, str], given: str | None) -> str | None:

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, FastAPI, Query, Request, Response
 from fastapi.responses import JSONResponse, PlainTextResponse
-from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.middleware import Middleware
 from starlette.routing import Route
 
 from passnet_core import __version__
@@ -24,9 +24,9 @@ from passnet_core.people.register import Register
 from passnet_core.records.text import is_valid
 from passnet_core.scoring.published import published
 from passnet_core.server.agents import AgentDesk
-from passnet_core.server.answering import answer_errors
+from passnet_core.server.answering import answer_errors, token_in
 from passnet_core.server.entrance import BEARER, BUNDLE_BODY, SMALL_BODY, Entrance, entered_by
-from passnet_core.server.forms import ErrorForm, ServerHealth, TaskForm
+from passnet_core.server.forms import ErrorForm, ServerHealth, TaskForm, Wellness
 from passnet_core.server.mcp_service import McpService
 from passnet_core.server.program_forms import (
     LONGEST_WAIT_S,
@@ -42,7 +42,9 @@ from passnet_core.server.program_forms import (
     TaskList,
     WholeTask,
 )
+from passnet_core.server.safeguards import safeguards
 from passnet_core.service import Service
+from passnet_core.settings import LOCAL_HOSTS
 from passnet_core.store.exchange import summary_to_json
 
 LOOK_EVERY_S = 0.2
@@ -60,7 +62,7 @@ class Door:
     "*" allows any. page: the address of the app, to which answers link."""
 
     register: Register | None
-    hosts: Sequence[str] = ("127.0.0.1", "localhost", "[::1]")
+    hosts: Sequence[str] = LOCAL_HOSTS
     page: str = ""
 
     def access(self, service: Service, token: str | None) -> PersonalService | None:
@@ -94,16 +96,16 @@ def program_service(service: Service, door: Door) -> FastAPI:
         docs_url=None,  # its pages would load scripts from another site
         redoc_url=None,
         lifespan=lifespan,
+        middleware=[
+            *safeguards(door.hosts),
+            Middleware(Entrance, enter=lambda token: door.access(service, token), open_to_all=OPEN_TO_ALL),
+        ],
         dependencies=[BEARER],
         max_body_size=SMALL_BODY,
         responses={status: {"model": ErrorForm} for status in (401, 403, 404, 409, 422, 429, 503)},
     )
     app.state.close = agents.close
     """Gives up what is under way; call it before the server waits for its requests."""
-    app.add_middleware(
-        Entrance, enter=lambda token: door.access(service, token), open_to_all=("/api/health", "/api/openapi.json")
-    )
-    app.add_middleware(TrustedHostMiddleware, allowed_hosts=list(door.hosts), www_redirect=False)
     answer_errors(app)
     app.include_router(_routes(service, door), prefix="/api")
     app.router.routes.append(Route("/mcp", endpoint=mcp))
@@ -124,10 +126,16 @@ def _routes(service: Service, door: Door) -> APIRouter:
     def form_of(access: PersonalService, run_id: str) -> RunForm:
         return RunForm.of(access.progress(run_id), door.page_of(run_id))
 
-    @routes.get("/health", summary="Whether anything can be judged", response_model=ServerHealth)
-    def health() -> JSONResponse:
+    @routes.get(
+        "/health",
+        summary="Whether anything can be judged, and with a token by what",
+        response_model=ServerHealth | Wellness,
+    )
+    def health(request: Request) -> JSONResponse:
         found = ServerHealth.of(service.capacity(), service.load())
-        return JSONResponse(found.model_dump(), 200 if found.ok else 503)
+        is_known = door.access(service, token_in(request.headers.get("authorization"))) is not None
+        told = found if is_known else Wellness(ok=found.ok)
+        return JSONResponse(told.model_dump(), 200 if found.ok else 503)
 
     @routes.get("/me", summary="Who asks, and how much may be judged")
     def me(access: Caller) -> PersonForm:

@@ -112,7 +112,7 @@ def test_people_sign_in_and_see_what_is_theirs_or_shared(
     expect(alice.get_by_text("Bob: Too many runs")).to_be_visible()
     bob.reload()
     expect(bob.get_by_text("Nothing is done for you here: Too many runs.")).to_be_visible()
-    assert served.ask("/api/health")[1]["isolation"] == "sandboxed"
+    assert served.ask("/api/health", token)[1]["isolation"] == "sandboxed"
 
 
 def test_no_page_of_who_has_signed_in_has_a_finding(served: Served, sign_in: SignIn) -> None:

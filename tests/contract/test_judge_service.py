@@ -336,13 +336,48 @@ def test_only_who_has_a_token_is_served(tmp_path: Path, backend: FakeBackend) ->
                 status, answer = raw(alice, method, path, b"{}" if method == "POST" else None, **sent)
                 assert (status, answer["error"]["kind"]) == (401, "HTTPError")
                 assert all(each not in json.dumps(answer) for each in TOKENS.values())
-        assert raw(alice, "GET", "/health")[0] == 200
+        assert raw(alice, "GET", "/health") == (200, {"ok": True})
         assert [each["id"] for each in alice.tasks()] == ["relu"]
         session = alice.session("relu")
         bob = JudgeClient(alice.url, TOKENS["bob"], patience_s=0)
         with pytest.raises(JudgeError) as refusal:
             bob.ask("GET", f"/sessions/{session.id}")
         assert refusal.value.status == 404
+
+
+def test_figures_are_for_the_token_that_is_meant_for_them(tmp_path: Path, backend: FakeBackend) -> None:
+    tokens = {**TOKENS, "metrics": "scraper-token-0123456789"}
+    with served(tmp_path, backend, [three_subgraphs()], tokens=tokens) as alice:
+        scraper = {"Authorization": f"Bearer {tokens['metrics']}"}
+        with pytest.raises(JudgeError) as refusal:
+            alice.ask("GET", "/metrics")
+        assert refusal.value.status == 403
+        connection = http.client.HTTPConnection(urllib.parse.urlsplit(alice.url).netloc, timeout=seconds(60))
+        connection.request("GET", "/metrics", headers=scraper)
+        assert b"passnet_judges 1.0" in connection.getresponse().read()
+        connection.close()
+        for method, path in (("GET", "/tasks"), ("GET", "/guide"), ("POST", "/sessions")):
+            body = b'{"task": "relu"}' if method == "POST" else None
+            assert raw(alice, method, path, body, **scraper)[0] == 403, path
+
+
+def test_a_page_of_another_site_changes_nothing(judge: JudgeClient) -> None:
+    """A form or a beacon of it reaches a service without tokens, as any program on this machine does."""
+    session = judge.session("relu")
+    evil = {"Origin": "https://evil.example", "Content-Type": "text/plain"}
+    place = f"/sessions/{session.id}"
+    for method, path in (("POST", "/evaluate"), ("POST", "/sessions"), ("POST", f"{place}/step"), ("DELETE", place)):
+        assert raw_status(judge, method, path, evil) == 403, path
+    assert judge.ask("GET", place)["id"] == session.id
+
+
+def raw_status(judge: JudgeClient, method: str, path: str, headers: dict[str, str]) -> int:
+    connection = http.client.HTTPConnection(urllib.parse.urlsplit(judge.url).netloc, timeout=seconds(60))
+    connection.request(method, path, b"{}", headers)
+    answer = connection.getresponse()
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    connection.close()
+    return answer.status
 
 
 def test_a_page_of_another_site_cannot_call_it_by_a_name_of_its_own(judge: JudgeClient) -> None:

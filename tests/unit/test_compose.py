@@ -37,6 +37,12 @@ def test_the_proxy_asks_the_app_where_it_listens() -> None:
     assert f":app:{port}}}" in (COMPOSE / "Caddyfile").read_text()
 
 
+def test_the_app_answers_to_the_name_for_which_the_proxy_has_a_certificate() -> None:
+    command = SERVICES["app"]["command"]
+    assert "DOMAIN" in command[command.index("--host") + 1]
+    assert (COMPOSE / "Caddyfile").read_text().splitlines()[1].startswith("{$DOMAIN}")
+
+
 def test_every_volume_and_network_is_declared_and_every_mounted_file_is_there() -> None:
     for each in SERVICES.values():
         assert set(each["networks"]) <= set(WHOLE["networks"])

@@ -16,7 +16,7 @@ from passnet_core.bundles.reading import read_bundle
 from passnet_core.corpus.catalogue import Corpus
 from passnet_core.corpus.solved import read_solved
 from passnet_core.corpus.surveying import TaskMatches, surveyed
-from passnet_core.errors import BadInput, PlaygroundError, StoreRefusal, UnknownItem
+from passnet_core.errors import BadInput, PlaygroundError, StoreError, StoreRefusal, UnknownItem
 from passnet_core.execution.backends.base import Backend, Capacity, DeviceInfo
 from passnet_core.execution.backends.choosing import chosen_backend
 from passnet_core.execution.backends.cluster.backend import RayBackend
@@ -24,7 +24,7 @@ from passnet_core.execution.backends.local import LocalBackend
 from passnet_core.execution.inspections import Inspections
 from passnet_core.execution.jobs import jobs_of, new_run, now
 from passnet_core.execution.live_checks import LiveChecks
-from passnet_core.execution.runs_in_progress import Progress, RunsInProgress
+from passnet_core.execution.runs_in_progress import Ending, Progress, RunsInProgress
 from passnet_core.execution.scheduler import NOBODY, Meter, Scheduler
 from passnet_core.leaderboard.settling import RunState, settle
 from passnet_core.leaderboard.submission_register import SubmissionRegister
@@ -78,6 +78,7 @@ from passnet_core.store.rows import (
     SavedDraft,
     ScoreRow,
     Standing,
+    Unfinished,
     name_of,
 )
 from passnet_core.whole_models.searches import ModelSearches
@@ -197,7 +198,7 @@ class Service:
         self._device_asked = threading.Lock()
         self._references, self._reference_problems = read_references(settings.data / "bundles")
         self._recorded_problems: tuple[str, ...] = ()
-        self._close_orphans()
+        self._close_orphans(store.unfinished(None))
         self.conversations = Conversations(self, self._inspections, store)
         self.models = ModelSearches(settings, self, self._bundled)
         self._loading = threading.Thread(target=self._load_recorded, name="passnet-recorded", daemon=True)
@@ -303,31 +304,33 @@ class Service:
                 here.wait(within_s)
             return self._runs.progress(here)
         run = self.run(run_id)
+        # first what is open: what is judged meanwhile must not be missing from the outcomes of a finished run
+        ending, working = self._runs.ending(run_id), self._judged_elsewhere(run_id)
         outcomes = self._store.outcomes(run_id)
-        # another process that shares this store may be judging it
-        working = self._store.unfinished(run_id)
-        elsewhere = any(store_owner.alive(each.owner) for each in working)
+        if ending is None:
+            subgraph_id = working[0].jobs[0].subgraph_id if working else ""
+            ending = Ending(Phase.START, subgraph_id, sum(outcome.wall_s for outcome in outcomes), "")
         return Progress(
             run=run,
             total=len(run.job_digests),
             done=len(outcomes),
-            phase=Phase.START,
-            subgraph_id=working[0].jobs[0].subgraph_id if elsewhere else "",
+            phase=ending.phase,
+            subgraph_id=ending.subgraph_id,
             log_tail="",
-            elapsed_s=sum(outcome.wall_s for outcome in outcomes),
+            elapsed_s=ending.elapsed_s,
             queue_position=None,
-            finished=not elsewhere,
+            finished=not working,
             cancelled=any(outcome.verdict is Verdict.CANCELLED for outcome in outcomes),
             outcomes=outcomes,
-            problem="" if elsewhere or not working else "The process that judged this run ended before the last job.",
-            elsewhere=elsewhere,
+            problem=ending.problem,
+            elsewhere=bool(working),
         )
 
     def cancel(self, run_id: str) -> None:
         """Cancel a run of this process: its open jobs end as "cancelled". Raises UnknownItem, StoreRefusal."""
         if (here := self._runs.find(run_id)) is not None:
             here.cancelled.set()
-        elif self._store.unfinished(run_id):
+        elif self._judged_elsewhere(run_id):
             raise StoreRefusal(f"Run {run_id!r} is being judged by another process. Cancel it there.")
         else:
             self.run(run_id)
@@ -339,6 +342,9 @@ class Service:
         here = self._runs.find(run_id)
         if here is None:
             self.run(run_id)
+            ending = self._runs.ending(run_id)
+            if ending is not None and ending.problem:
+                raise StoreError(ending.problem)
             return self._store.outcomes(run_id)
         for position, outcome in here.arriving():
             if on_outcome is not None:
@@ -464,7 +470,19 @@ class Service:
         runs are imported."""
         if visitor is None:
             self.wait_until_imported()
-        return self._store.runs(RunQuery(limit, task_id, solver, checks, visitor, tuple(verdicts), starred_by, viewer))
+        return self._runs_of(RunQuery(limit, task_id, solver, checks, visitor, tuple(verdicts), starred_by, viewer))
+
+    def _runs_of(self, asked: RunQuery) -> tuple[RunSummary, ...]:
+        """The runs, after those that an ended process has left have got their outcomes."""
+        found = self._store.runs(asked)
+        if any(map(self._is_open_elsewhere, found)) and self._close_orphans(self._store.unfinished(None)):
+            found = self._store.runs(asked)
+        return found
+
+    def _is_open_elsewhere(self, summary: RunSummary) -> bool:
+        """Whether a run lacks outcomes, and this process neither judges it nor has ended it."""
+        run_id = summary.run.id
+        return summary.done < summary.total and self._runs.find(run_id) is None and self._runs.ending(run_id) is None
 
     def visitor_of(self, run_id: str) -> str:
         """Who asked for a run; "" for commands, and for what was recorded or imported. Raises UnknownItem."""
@@ -487,10 +505,7 @@ class Service:
         if time.monotonic() >= self._counted_until and self._counting.acquire(blocking=False):
             try:
                 self._counted_until = time.monotonic() + COUNTED_FOR_S
-                latest = self._store.runs(RunQuery(20, checks=True))
-                self._elsewhere = sum(
-                    each.done < each.total and self._runs.find(each.run.id) is None for each in latest
-                )
+                self._elsewhere = sum(map(self._is_open_elsewhere, self._runs_of(RunQuery(20, checks=True))))
             finally:
                 self._counting.release()
         return self._elsewhere
@@ -789,11 +804,17 @@ class Service:
             return None
         return replace(known, task_id=job.subgraph.task_id, subgraph_id=job.subgraph.id)
 
-    def _close_orphans(self) -> None:
-        """Give the unfinished jobs of dead processes their outcome."""
-        for left in self._store.unfinished(None):
-            if store_owner.alive(left.owner):
-                continue
+    def _judged_elsewhere(self, run_id: str) -> tuple[Unfinished, ...]:
+        """What is open of a run that another process judges, which may have ended: then its jobs get their outcome."""
+        if self._runs.ending(run_id) is not None:
+            return ()
+        unfinished = self._store.unfinished(run_id)
+        return () if self._close_orphans(unfinished) else unfinished
+
+    def _close_orphans(self, unfinished: Sequence[Unfinished]) -> bool:
+        """Give the jobs of processes that have ended their outcome. Returns whether there were any."""
+        orphans = [each for each in unfinished if not store_owner.alive(each.owner)]
+        for left in orphans:
             for position, job in zip(left.positions, left.jobs):
                 outcome = Outcome(
                     job_digest=job.job_digest,
@@ -811,6 +832,7 @@ class Service:
                     finished_at=now(),
                 )
                 self._store.append(left.run.id, position, outcome)
+        return bool(orphans)
 
     def _load_recorded(self) -> None:
         """Import the conversations and the recorded runs that come with the playground, each file once."""

@@ -4,6 +4,7 @@ import contextlib
 import re
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -20,8 +21,10 @@ Known = Callable[[Job], Outcome | None]
 
 LOG_TAIL_CHARACTERS = 8_000
 STEP = re.compile(r"\b(\d+) of (\d+)\b")
-KEPT = 50
-"""How many finished runs stay in memory; the store has all of them."""
+KEPT = 1_000
+"""Of how many finished runs it stays in memory how they ended; the store has their outcomes."""
+KEPT_FAILED = 20
+"""How many runs stay in memory whose outcomes the store did not take."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,16 @@ class Progress:
     wait_s: float | None = None
 
 
+@dataclass(frozen=True)
+class Ending:
+    """What the store does not have of a run of this process that has finished. The fields are those of Progress."""
+
+    phase: Phase
+    subgraph_id: str
+    elapsed_s: float
+    problem: str
+
+
 class RunsInProgress:
     """Gets every job of every run its one outcome, and stores it before showing it. Safe to share between threads."""
 
@@ -62,21 +75,37 @@ class RunsInProgress:
         self._known = known
         self._lock = threading.Lock()
         self._runs: dict[str, RunInProgress] = {}
+        self._endings: dict[str, Ending] = {}
+        self._failed: deque[str] = deque()
 
     def start(self, run: Run, jobs: tuple[Job, ...], *, fresh: bool, owner: str = NOBODY) -> None:
         """Judge these jobs in the background. fresh: judge even jobs whose outcome is known."""
-        started = RunInProgress(run, jobs)
+        started = RunInProgress(run, jobs, self._keep_ending)
         with self._lock:
             self._runs[run.id] = started
-            finished = [run_id for run_id, each in self._runs.items() if each.finished]
-            for run_id in finished[:-KEPT]:
-                del self._runs[run_id]
         for position, job in enumerate(jobs):
             do = partial(self._judge, started, position, job, fresh, owner)
             self._scheduler.put(Work(owner, run.id, do), light=is_light(job))
 
     def find(self, run_id: str) -> "RunInProgress | None":
+        """The run with this id; None if it is not of this process, or has finished and is in the store."""
         return self._runs.get(run_id)
+
+    def ending(self, run_id: str) -> Ending | None:
+        """How a run of this process has ended; None if it has not, or if KEPT others have ended since."""
+        return self._endings.get(run_id)
+
+    def _keep_ending(self, run_id: str, ending: Ending) -> None:
+        with self._lock:
+            self._endings[run_id] = ending
+            if not ending.problem:
+                del self._runs[run_id]
+            else:
+                self._failed.append(run_id)
+                if len(self._failed) > KEPT_FAILED:
+                    del self._runs[self._failed.popleft()]
+            while len(self._endings) > KEPT:
+                del self._endings[next(iter(self._endings))]
 
     def progress(self, started: "RunInProgress") -> Progress:
         return started.progress(self._scheduler.ahead_of(started.run.id))
@@ -144,7 +173,9 @@ class Steps:
 class RunInProgress:
     """The state of a run of this process, written by the scheduler's threads and read by others."""
 
-    def __init__(self, run: Run, jobs: tuple[Job, ...]) -> None:
+    def __init__(self, run: Run, jobs: tuple[Job, ...], on_end: Callable[[str, Ending], None]) -> None:
+        """on_end is called once, with the run's id, before those who wait for its end go on."""
+        self._on_end = on_end
         self.run = run
         self.jobs = jobs
         self.cancelled = threading.Event()
@@ -191,7 +222,14 @@ class RunInProgress:
             self._changed.notify_all()
 
     def _end(self) -> None:
+        if self.finished:
+            return
         self._detail, self._ended, self.finished = "", time.monotonic(), True
+        ending = Ending(self._phase, self._subgraph_id, self._elapsed_s(), str(self.failure or ""))
+        self._on_end(self.run.id, ending)
+
+    def _elapsed_s(self) -> float:
+        return 0.0 if self._started is None else (self._ended or time.monotonic()) - self._started
 
     def arriving(self) -> Iterator[tuple[int, Outcome]]:
         """Yield each outcome with its position, in the order of the jobs, as it arrives, until the run has finished."""
@@ -211,7 +249,7 @@ class RunInProgress:
 
     def progress(self, ahead: Ahead | None) -> Progress:
         with self._changed:
-            elapsed_s = 0.0 if self._started is None else (self._ended or time.monotonic()) - self._started
+            elapsed_s = self._elapsed_s()
             outcomes = tuple(self._outcomes[position] for position in sorted(self._outcomes))
             waiting = ahead if self._started is None else None
             cancelled = any(outcome.verdict is Verdict.CANCELLED for outcome in outcomes)

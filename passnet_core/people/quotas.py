@@ -75,7 +75,8 @@ class Quotas:
             way_out = "Sign in" if person.role is PersonRole.VISITOR else "Ask who runs this server"
             raise NotAllowed(
                 f"You have stored the {most / 2**20:,.0f} MB of drafts, passes and results that a"
-                f" {person.role.value} may store here, so nothing was stored now. Keep new passes in files of your own. {way_out} to store more."
+                f" {person.role.value} may store here, so nothing was stored now. Keep new passes in files of your own."
+                f" {way_out} to store more."
             )
 
     def _exceeded(self, person: Person) -> str:

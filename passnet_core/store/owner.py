@@ -22,7 +22,9 @@ def _name(pid: int) -> str:
 def _started(pid: int) -> str:
     try:
         # the command's name, in parentheses, may contain spaces; the start time is the 20th field after it
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        # a process that was killed keeps its number until its parent has asked for its exit status
+        return "ended" if fields[0] in "ZX" else fields[19]
     except (OSError, IndexError):
         return ""  # without /proc, the process id alone must do
 

@@ -1,6 +1,7 @@
 """The service: queueing and cancelling jobs, stored outcomes, known answers, recorded runs and boards."""
 
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -207,6 +208,63 @@ def test_a_store_that_fails_ends_the_run_with_a_message_and_no_outcome(opened: O
     assert progress.finished
     assert progress.outcomes == ()
     assert "closed" in progress.problem
+
+
+def test_a_finished_run_is_answered_from_the_store_as_it_was_when_it_ended(opened: Opening) -> None:
+    gate = Gate()
+    service = opened(gate)
+    run_id = service.submit(task(), BUNDLE, VERIFY)
+    assert gate.entered.wait(seconds(60))
+    here = service._runs.find(run_id)
+    assert here is not None
+    gate.opened.set()
+    here.wait(seconds(60))
+    last, progress = service._runs.progress(here), service.progress(run_id)
+    assert service._runs.find(run_id) is None, "nothing of it is kept in memory"
+    assert repr(progress.outcomes) == repr(last.outcomes)
+    for name in ("run", "total", "done", "phase", "subgraph_id", "elapsed_s", "finished", "cancelled", "problem"):
+        assert getattr(progress, name) == getattr(last, name), name
+    assert repr(service.wait(run_id)) == repr(last.outcomes), "who comes too late to wait is answered, too"
+    assert service.under_way() == 0
+
+
+def test_runs_that_another_process_left_say_so_at_the_next_look(opened: Opening, tmp_path: Path) -> None:
+    """Those who look are not told that it goes on until somebody starts the playground again."""
+    code = """
+import sys, threading
+from pathlib import Path
+from passnet_core.execution.backends.fake import FakeBackend
+from passnet_core.service import open_service
+from passnet_core.settings import Settings
+from tests.contract.made import *
+def answer(job):
+    print("judging", flush=True)
+    threading.Event().wait()
+home, data = map(Path, sys.argv[1:])
+service = open_service(Settings(home, data, Path(sys.executable)), backend=FakeBackend(answer))
+print(*[service.submit(task(), BUNDLE, EvalSpec()) for _ in range(3)], flush=True)
+threading.Event().wait()
+"""
+    at = settings_in(tmp_path)
+    service = opened()
+    with subprocess.Popen(
+        [sys.executable, "-c", code, str(at.home), str(at.data)], cwd=PROJECT, stdout=subprocess.PIPE, text=True
+    ) as other:
+        assert other.stdout is not None
+        told = [other.stdout.readline().split(), other.stdout.readline().split()]
+        first, second, third = next(ids for ids in told if ids != ["judging"])
+        assert (service.progress(first).elsewhere, service.under_way()) == (True, 3)
+        # nobody has asked for its exit status yet, so its number is still taken
+        other.kill()
+        os.waitid(os.P_PID, other.pid, os.WEXITED | os.WNOWAIT)
+        progress = service.progress(second)
+        assert (progress.finished, progress.elsewhere, progress.done) == (True, False, 3)
+        assert {each.reason for each in progress.outcomes} == {
+            "The playground ended before this job was judged. Run it again."
+        }
+        service.cancel(first)
+        assert [(each.run.id, each.done) for each in service.runs()] == [(third, 3), (second, 3), (first, 3)]
+    assert service.export_run(third)
 
 
 def test_closing_the_service_cancels_its_runs_and_refuses_new_ones(opened: Opening, tmp_path: Path) -> None:

@@ -1,13 +1,14 @@
 """The tools of coding agents over the Model Context Protocol, through standard input and output or HTTP."""
 
 import contextlib
+import logging
 import threading
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import anyio
 from mcp import types
-from mcp.server import Server
+from mcp.server import Server, streamable_http
 from mcp.server.context import ServerRequestContext
 from mcp.server.stdio import stdio_server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -35,6 +36,7 @@ class McpService:
             found: PersonalService = entered_by(request)
             return found
 
+        logging.getLogger(streamable_http.__name__).addFilter(_is_failure)
         self._sessions = StreamableHTTPSessionManager(
             _server(agents, access), stateless=True, max_request_body_size=BUNDLE_BODY
         )
@@ -47,6 +49,11 @@ class McpService:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         with contextlib.suppress(ClientDisconnect):  # who has hung up while sending hears no answer
             await self._sessions.asgi_app(scope, receive, send)
+
+
+def _is_failure(logged: logging.LogRecord) -> bool:
+    """Whether what MCP's transport logs is a failure: that a client has hung up while sending is none."""
+    return not (logged.exc_info and isinstance(logged.exc_info[1], ClientDisconnect))
 
 
 def serve_stdio(agents: AgentDesk, access: PersonalService) -> None:

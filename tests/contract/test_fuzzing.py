@@ -38,9 +38,10 @@ def test_altered_input_gets_a_clear_error_and_loses_nothing(
     assert not case.problems, case.told
 
 
-def test_an_agent_that_breaks_off_is_no_failure_of_the_server(ground: Ground) -> None:
+@pytest.mark.parametrize("version", [mcp_cases.TODAY, mcp_cases.BEFORE])
+def test_an_agent_that_breaks_off_is_no_failure_of_the_server(ground: Ground, version: str) -> None:
     door = ground.doors["programs"]
-    asking = Sent(b"POST", b"/mcp", (*door.headers(), (b"MCP-Protocol-Version", mcp_cases.TODAY.encode())))
+    asking = Sent(b"POST", b"/mcp", (*door.headers(), (b"MCP-Protocol-Version", version.encode())))
     whole = with_body(asking, b'{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}').encoded()
     assert not list(problems_after(door, whole[:-20]))
 

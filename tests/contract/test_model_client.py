@@ -609,3 +609,16 @@ def test_an_error_within_an_answer_says_whose_fault_it_is(
         answer(model(server), tools=(CHECK,))
     assert failed.value.trouble is trouble
     assert server.counts["scripted"] == asked
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_a_server_that_sends_requests_on_gets_none_sent_on(server: ModelServer, status: int) -> None:
+    """Else whoever runs a listed server could have this machine send requests, with a key, wherever they like."""
+    with serving({"scripted": saying(Said("Here."))}) as other:
+        place = (("Location", f"{other.base_url}/chat/completions"),)
+        server.models["scripted"] = saying(Said("Moved", status=status, headers=place))
+        with pytest.raises(ModelError, match="sends requests on to another address") as failed:
+            answer(model(server))
+        assert other.asked == []
+    assert failed.value.trouble is Trouble.REJECTED
+    assert len(server.asked) == 1

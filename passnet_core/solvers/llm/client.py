@@ -1,4 +1,5 @@
-"""A client for any server that speaks the OpenAI protocol, on top of OpenAI's own. The key goes to that server only.
+"""A client for any server that speaks the OpenAI protocol, on top of OpenAI's own. The key goes to that server only, and
+redirects are errors.
 
 Each answer is streamed in an event loop of its own, so that cancelling does not wait for the server."""
 
@@ -145,6 +146,7 @@ class ChatModel:
             api_key=self._server.key or NO_KEY,
             max_retries=0,
             timeout=self._timeout,
+            http_client=openai.DefaultAsyncHttpxClient(follow_redirects=False),
         ) as client:
             while True:
                 answer = Answer(on_text, tools)
@@ -228,6 +230,9 @@ class ChatModel:
                     Trouble.DOWN,
                     f"{place} cannot be reached, or breaks the connection. Check that it runs at this address.",
                 )
+            case openai.APIStatusError() if 300 <= status < 400:
+                text = f"{place} sends requests on to another address, where none go. Enter the server's own address."
+                return ModelError(Trouble.REJECTED, text)
             case openai.AuthenticationError() | openai.PermissionDeniedError():
                 return ModelError(Trouble.WRONG_KEY, f"{place} refuses the key. Check the key and its permissions.")
             case openai.RateLimitError():

@@ -1,11 +1,13 @@
 """The tools of coding agents: those of a conversation, with the task named in each call, and those that find tasks,
 runs and scores. What an agent has judged are runs like any other, which a person can watch on a page."""
 
+import contextlib
 import json
+import sys
 import threading
 import time
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -21,16 +23,27 @@ from passnet_core.solvers.llm.conversation import INSPECT_WITHIN_S, guide
 from passnet_core.solvers.llm.prompting import first_of_sources
 from passnet_core.solvers.llm.tools import NOT_DONE, TOOLS, Workplace
 
-MOST_PLACES = 500
-IDLE_S = 6 * 3600.0
+CALLS_OF_PERSON = 16
+"""How many calls of one person are executed at once."""
+PLACES_OF_PERSON = 20
+"""For how many tasks the files of one person's agents are held."""
+MOST_PLACES = 2000
+"""For how many tasks those of all agents are held."""
+FILES_OF_PERSON_BYTES, MOST_FILES_BYTES = 16 << 20, 256 << 20
+"""How much memory these files may take."""
+IDLE_S = 1800.0
 """How long the files of an agent that does nothing are held, in seconds."""
+MOST_REMEMBERED = 10_000
+"""Of how many tasks it is remembered that files were given up, to say so."""
 LOOK_EVERY_S = 0.1
 LISTED, MOST_LISTED = 20, 200
-MOST_BOARDS = 10
+MOST_BOARDS, MOST_STANDINGS = 10, 50
 LABEL = "agent"
+GONE = "Your files for this task are gone: {}. list_runs names the bundles that were judged, and open_bundle opens one."
+"""What an agent is told whose files were given up."""
 INSTRUCTIONS = """Write a compiler pass for a real PyTorch subgraph, and have it judged. Find a task with list_tasks, \
 read it with read_task, write files with write_file, then check and evaluate them. Only what evaluate reports counts. \
-Each task has files of its own, which stay from call to call."""
+Each task has files of its own, which stay from call to call; after half an hour without one, they are given up."""
 
 _TASK = {"type": "string", "description": "the task's name, as list_tasks gives it"}
 _STAGES = [Stage.VERIFY.value, Stage.MEASURE.value]
@@ -118,10 +131,96 @@ class _AgentPlace:
     workplace: Workplace
     access: PersonalService
     stage: Stage
-    used_at: float
     told: Told = lambda done, total, text: None
     run_id: str = ""
     lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def file_bytes(self) -> int:
+        return sum(map(sys.getsizeof, self.workplace.files.codes.values()))
+
+
+@dataclass
+class _Held:
+    """A place that is held from call to call. file_bytes: the memory that its files took after the last call."""
+
+    place: _AgentPlace
+    used_at: float
+    file_bytes: int = 0
+
+
+class _Places:
+    """Where agents work, by person and task: so many places and so much memory for each person, and for all. Where
+    there is no room, the place that was idle longest gives way, and its person is told. Safe to share between
+    threads."""
+
+    def __init__(self, now: Callable[[], float]) -> None:
+        self._now = now
+        self._lock = threading.Lock()
+        self._held: OrderedDict[tuple[str, str], _Held] = OrderedDict()
+        """The one that was idle longest comes first."""
+        self._given_up: OrderedDict[tuple[str, str], str] = OrderedDict()
+
+    @contextlib.contextmanager
+    def at_work(
+        self, owner: str, task_id: str, make: Callable[[], _AgentPlace], *, changing: bool
+    ) -> Iterator[tuple[_AgentPlace, str]]:
+        """Work alone in somebody's place on a task. Yields it, and why files that were there are gone, or "".
+
+        make: makes the place if there is none; it is held only if changing. Raises BadInput while another call works
+        in it."""
+        key = (owner, task_id)
+        with self._lock:
+            self._forget_idle()
+            gone = self._given_up.get(key, "")
+            if key not in self._held and changing:
+                self._held[key] = _Held(make(), self._now())
+                self._given_up.pop(key, None)
+            held = self._held.get(key)
+            place = make() if held is None else held.place
+            if not place.lock.acquire(blocking=False):
+                raise BadInput(f"Another call still works on task {quoted(task_id)}. Wait for its answer.")
+            self._make_room(owner)
+        try:
+            yield place, gone
+        finally:
+            with self._lock:
+                if held is not None:
+                    held.used_at, held.file_bytes = self._now(), place.file_bytes
+                    self._held.move_to_end(key)
+                    self._make_room(owner)
+                place.lock.release()
+
+    def _make_room(self, owner: str) -> None:
+        while self._is_too_much((own := self._of(owner)), PLACES_OF_PERSON, FILES_OF_PERSON_BYTES):
+            if not self._give_up_one(own, "you have worked on other tasks since"):
+                break
+        while self._is_too_much(self._held, MOST_PLACES, MOST_FILES_BYTES):
+            if not self._give_up_one(self._held, "many others have worked here since"):
+                break
+
+    def _of(self, owner: str) -> dict[tuple[str, str], _Held]:
+        return {key: held for key, held in self._held.items() if key[0] == owner}
+
+    def _is_too_much(self, held: Mapping[tuple[str, str], _Held], most: int, most_bytes: int) -> bool:
+        return len(held) > most or sum(each.file_bytes for each in held.values()) > most_bytes
+
+    def _forget_idle(self) -> None:
+        until = self._now() - IDLE_S
+        idle = {key: held for key, held in self._held.items() if held.used_at < until}
+        while self._give_up_one(idle, f"nothing was done with them for {IDLE_S / 60:.0f} minutes"):
+            pass
+
+    def _give_up_one(self, held: Mapping[tuple[str, str], _Held], why: str) -> bool:
+        """Give up the one of these that was idle longest; False if a call works in each of them."""
+        key = next((key for key in held if key in self._held and not held[key].place.lock.locked()), None)
+        if key is None:
+            return False
+        del self._held[key]
+        self._given_up[key] = why
+        if len(self._given_up) > MOST_REMEMBERED:
+            self._given_up.popitem(last=False)
+        return True
 
 
 class AgentDesk:
@@ -130,9 +229,11 @@ class AgentDesk:
     page_of: tells the address at which a person can watch a run; empty if there is none."""
 
     def __init__(self, page_of: Callable[[str], str], *, now: Callable[[], float] = time.monotonic) -> None:
-        self._page_of, self._now = page_of, now
+        self._page_of = page_of
+        self._places = _Places(now)
         self._lock = threading.Lock()
-        self._places: dict[tuple[str, str], _AgentPlace] = {}
+        self._calls: Counter[str] = Counter()
+        """How many calls of whom are executed."""
         self._closing = threading.Event()
 
     def call(
@@ -140,18 +241,8 @@ class AgentDesk:
     ) -> AgentAnswer:
         """Execute a call, and say so if that is not possible. When cancelled, its run is cancelled too."""
         try:
-            given = _checked(name, arguments)
-            match name:
-                case "list_tasks":
-                    return _tasks(access, given)
-                case "list_runs":
-                    return _runs(access, given["task"])
-                case "scores":
-                    return _scores(access, given.get("task"))
-                case "read_guide":
-                    return _page(given["page"])
-            task = access.shared.corpus.task(given.pop("task"))
-            return self._worked(access, task, name, given, cancelled, told)
+            with self._share(access.owner):
+                return self._answer(access, name, _checked(name, arguments), cancelled, told)
         except PlaygroundError as error:
             return AgentAnswer(f"{NOT_DONE}{error}", failed=True)
 
@@ -159,8 +250,49 @@ class AgentDesk:
         """Give up what is being judged."""
         self._closing.set()
 
+    @contextlib.contextmanager
+    def _share(self, owner: str) -> Iterator[None]:
+        """Raises BadInput if a person has as many calls under way as may be."""
+        with self._lock:
+            if self._calls[owner] >= CALLS_OF_PERSON:
+                raise BadInput(
+                    f"{CALLS_OF_PERSON} of your calls are under way, and no more can be. Wait for an answer."
+                )
+            self._calls[owner] += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._calls[owner] -= 1
+                self._calls += Counter()  # keeps no names of those who have no call under way
+
+    def _answer(
+        self,
+        access: PersonalService,
+        name: str,
+        given: dict[str, Any],
+        cancelled: threading.Event,
+        told: Told,
+    ) -> AgentAnswer:
+        match name:
+            case "list_tasks":
+                return _tasks(access, given)
+            case "list_runs":
+                return _runs(access, given["task"])
+            case "scores":
+                return _scores(access, given.get("task"))
+            case "read_guide":
+                return _page(given["page"])
+        task = access.shared.corpus.task(given.pop("task"))
+        with self._places.at_work(
+            access.owner, task.id, lambda: self._made(access, task), changing=name in CHANGING
+        ) as (place, gone):
+            answer = self._worked(place, access, task, name, given, cancelled, told)
+        return replace(answer, text=f"{GONE.format(gone)}\n\n{answer.text}") if gone else answer
+
     def _worked(
         self,
+        place: _AgentPlace,
         access: PersonalService,
         task: Task,
         name: str,
@@ -168,31 +300,24 @@ class AgentDesk:
         cancelled: threading.Event,
         told: Told,
     ) -> AgentAnswer:
-        place = self._place(access, task)
-        if not place.lock.acquire(blocking=False):
-            raise BadInput(f"Another call still works on task {quoted(task.id)}. Wait for its answer.")
-        try:
-            # the person's role may have changed since the last call
-            place.access, place.told, place.run_id = access, told, ""
-            workplace = place.workplace
-            if name == "read_task":
-                first = first_of_sources(task.subgraphs)
-                surroundings = workplace.bench.surroundings(first, INSPECT_WITHIN_S, cancelled)
-                opening = workplace.opening(task, surroundings, in_text=False)
-                return AgentAnswer("\n\n".join(each.text for each in opening))
-            if name == "open_bundle":
-                bundle = access.bundle(given["bundle"])
-                workplace.files.take(bundle)
-                return AgentAnswer(f"Your files are now: {', '.join(workplace.files.codes)}.")
-            if name == "evaluate":
-                place.stage = Stage(given.pop("stage", _usual_stage(access)))
-            done = workplace.do(ToolCall("", name, json.dumps(given)), cancelled)
-            if not place.run_id:
-                return AgentAnswer(done.text, failed=done.text.startswith(NOT_DONE))
-            return self._judged(access.outcomes(place.run_id), place.run_id, done.text)
-        finally:
-            place.used_at = self._now()
-            place.lock.release()
+        # the person's role may have changed since the last call
+        place.access, place.told, place.run_id = access, told, ""
+        workplace = place.workplace
+        if name == "read_task":
+            first = first_of_sources(task.subgraphs)
+            surroundings = workplace.bench.surroundings(first, INSPECT_WITHIN_S, cancelled)
+            opening = workplace.opening(task, surroundings, in_text=False)
+            return AgentAnswer("\n\n".join(each.text for each in opening))
+        if name == "open_bundle":
+            bundle = access.bundle(given["bundle"])
+            workplace.files.take(bundle)
+            return AgentAnswer(f"Your files are now: {', '.join(workplace.files.codes)}.")
+        if name == "evaluate":
+            place.stage = Stage(given.pop("stage", _usual_stage(access)))
+        done = workplace.do(ToolCall("", name, json.dumps(given)), cancelled)
+        if not place.run_id:
+            return AgentAnswer(done.text, failed=done.text.startswith(NOT_DONE))
+        return self._judged(access.outcomes(place.run_id), place.run_id, done.text)
 
     def _judged(self, outcomes: Sequence[Outcome], run_id: str, text: str) -> AgentAnswer:
         page = self._page_of(run_id)
@@ -204,20 +329,6 @@ class AgentDesk:
             "verdicts": dict(Counter(each.verdict.value for each in outcomes)),
         }
         return AgentAnswer(f"{text}\n\nRun {run_id}" + (f": {page}" if page else "."), data)
-
-    def _place(self, access: PersonalService, task: Task) -> _AgentPlace:
-        """Where this agent works on a task. Raises BadInput if too many places are held."""
-        key = (access.owner, task.id)
-        with self._lock:
-            until = self._now() - IDLE_S
-            for each in [each for each, place in self._places.items() if place.used_at < until]:
-                if not self._places[each].lock.locked():
-                    del self._places[each]
-            if key not in self._places:
-                if len(self._places) >= MOST_PLACES:
-                    raise BadInput(f"Agents work on {MOST_PLACES} tasks here, and no more can be begun. Come later.")
-                self._places[key] = self._made(access, task)
-            return self._places[key]
 
     def _made(self, access: PersonalService, task: Task) -> _AgentPlace:
         stage = _usual_stage(access)
@@ -239,7 +350,7 @@ class AgentDesk:
 
         bench = access.bench(task, EvalSpec(stage=stage, device=access.device), judged)
         author = "agent" if access.person is None else access.person.name
-        place = _AgentPlace(Workplace(bench, guide(), author), access, stage, self._now())
+        place = _AgentPlace(Workplace(bench, guide(), author), access, stage)
         return place
 
 
@@ -307,7 +418,7 @@ def _scores(access: PersonalService, task_id: str | None) -> AgentAnswer:
     for board in access.boards(task_id)[:MOST_BOARDS]:
         lines = [
             f"- {name}: " + ("no score" if report.aggregate is None else f"aggregate score {report.aggregate:.4f}")
-            for name, report in standings_of(board)
+            for name, report in standings_of(board)[:MOST_STANDINGS]
         ]
         conditions = f"capture {board.capture.value}, profile {board.profile.value}, clock {board.clock_version}"
         parts.append(

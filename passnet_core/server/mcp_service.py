@@ -13,6 +13,7 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.stdio import stdio_server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.requests import ClientDisconnect
+from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
 from passnet_core import __version__
@@ -22,8 +23,8 @@ from passnet_core.server.agents import AGENT_TOOLS, CHANGING, INSTRUCTIONS, Agen
 from passnet_core.server.entrance import BUNDLE_BODY, entered_by
 
 NAME = "passnet"
-MOST_CALLS = 64
-"""How many calls are executed at once; others wait."""
+MOST_CALLS = 256
+"""How many calls of all persons are executed at once; others wait. The desk refuses what exceeds a person's share."""
 
 
 class McpService:
@@ -47,6 +48,10 @@ class McpService:
             yield
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["method"] != "POST":
+            # a GET would open a stream on which nothing ever comes, as no session is held
+            await PlainTextResponse("Only POST is answered here.", 405, {"Allow": "POST"})(scope, receive, send)
+            return
         with contextlib.suppress(ClientDisconnect):  # who has hung up while sending hears no answer
             await self._sessions.asgi_app(scope, receive, send)
 

@@ -3,6 +3,7 @@
 import sys
 import threading
 from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,12 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
+from passnet_core.access.personal import PersonalService
 from passnet_core.execution.backends.fake import FakeBackend
 from passnet_core.people.person import ALLOWANCES, PersonRole
 from passnet_core.records import Device, Job, Outcome, Verdict
+from passnet_core.server import agents
+from passnet_core.server.agents import CALLS_OF_PERSON, IDLE_S, PLACES_OF_PERSON, AgentDesk
 from passnet_core.solvers.llm.tools import TOOLS
 from tests.contract.made import outcome
 from tests.contract.made import task as three_subgraphs
@@ -215,6 +219,107 @@ def test_each_agent_has_its_own_files_and_runs_and_its_persons_quota(many: Playg
     agent(alice, of_alice)
     agent(bob, of_bob)
     assert many.service.visitor_of(many.service.runs()[0].run.id) == many.person("alice").id
+
+
+def test_who_has_many_calls_under_way_gets_no_more_and_holds_up_nobody(tmp_path: Path, backend: FakeBackend) -> None:
+    """64 calls that wait for a judge, and one person more who reads and writes."""
+    go_on = threading.Event()
+
+    def slowly(job: Job) -> Outcome:
+        assert go_on.wait(seconds(120))
+        return outcome(job, Verdict.FASTER)
+
+    backend.answer = slowly
+    tasks = [replace(three_subgraphs(), id=f"relu-{number}") for number in range(CALLS_OF_PERSON)]
+
+    async def of_alice(client: Client) -> None:
+        for task in tasks:
+            await told(client, "write_file", task=task.id, name="a.py", code=FASTER)
+        async with anyio.create_task_group() as group:
+            for task in tasks:
+                group.start_soon(client.call_tool, "evaluate", {"task": task.id})
+            with anyio.fail_after(seconds(60)):
+                while len(many.service.runs()) < CALLS_OF_PERSON:
+                    await anyio.sleep(0.05)
+            for number in range(64 - len(tasks)):
+                said = await refused(client, "evaluate", task=tasks[number % len(tasks)].id)
+                assert "16 of your calls are under way" in said
+            await anyio.to_thread.run_sync(agent, bob, of_bob)
+            go_on.set()
+        assert "16 tasks" in await told(client, "list_tasks", query="relu")
+
+    async def of_bob(client: Client) -> None:
+        assert "16 tasks" in await told(client, "list_tasks", query="relu")
+        assert "def pattern" in await told(client, "read_task", task="relu-0")
+        assert "Wrote" in await told(client, "write_file", task="relu-0", name="a.py", code=FASTER)
+        assert "no run" in await told(client, "list_runs", task="relu-0")
+        assert "Nothing was timed" in await told(client, "scores")
+
+    with playground(tmp_path, backend, tasks, many=True) as many:
+        alice, bob = many.program("alice"), many.program("bob")
+        agent(alice, of_alice)
+
+
+def test_who_works_on_many_tasks_gives_up_the_first_and_nobody_elses(tmp_path: Path, backend: FakeBackend) -> None:
+    most = PLACES_OF_PERSON
+    tasks = [replace(three_subgraphs(), id=f"relu-{number}") for number in range(most + 5)]
+
+    async def writes(client: Client) -> None:
+        await told(client, "write_file", task="relu-0", name="a.py", code=FASTER)
+
+    async def of_alice(client: Client) -> None:
+        for task in tasks:
+            await told(client, "read_task", task=task.id)
+        await writes(client)
+        for task in tasks[1:]:
+            await told(client, "write_file", task=task.id, name="a.py", code=FASTER)
+        # what she lost is said as long as she has not begun anew
+        for _ in range(2):
+            opening = await told(client, "read_task", task="relu-0")
+            assert "Your files for this task are gone: you have worked on other tasks since." in opening
+            assert "a.py:" not in opening
+        assert "gone: you have worked on other" in await told(
+            client, "write_file", task="relu-0", name="b.py", code=FASTER
+        )
+        assert "are gone" not in await told(client, "read_task", task="relu-0")
+        assert "a.py:" in await told(client, "read_task", task=tasks[-1].id)
+
+    async def of_bob(client: Client) -> None:
+        assert "a.py:" in await told(client, "read_task", task="relu-0")
+
+    with playground(tmp_path, backend, tasks, many=True) as many:
+        bob = many.program("bob")
+        agent(bob, writes)
+        agent(many.program("alice"), of_alice)
+        agent(bob, of_bob)
+
+
+def test_files_are_held_for_half_an_hour_and_within_a_share_of_memory(
+    tmp_path: Path, backend: FakeBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(agents, "FILES_OF_PERSON_BYTES", 150_000)
+    clock = [0.0]
+    desk = AgentDesk(lambda run_id: "", now=lambda: clock[0])
+
+    def call(tool: str, task: str, **arguments: str) -> str:
+        access = PersonalService(alone.service)
+        return desk.call(access, tool, {"task": task, **arguments}, threading.Event(), lambda *_: None).text
+
+    with playground(tmp_path, backend, [three_subgraphs(), three_subgraphs("tanh", 2)]) as alone:
+        call("write_file", "relu", name="a.py", code=FASTER)
+        clock[0] += IDLE_S - 1
+        assert "a.py:" in call("read_task", "relu")
+        clock[0] += IDLE_S + 1
+        assert "gone: nothing was done with them for 30 minutes." in call("check", "relu")
+        call("write_file", "relu", name="a.py", code="#" * 90_000)
+        call("write_file", "tanh", name="a.py", code="#" * 90_000)
+        assert "gone: you have worked on other tasks" in call("read_task", "relu")
+        assert "a.py:" in call("read_task", "tanh")
+
+
+def test_a_stream_on_which_nothing_comes_cannot_be_opened(many: Playground) -> None:
+    answered = many.program("alice").ask("GET", "/mcp", Accept="text/event-stream")
+    assert (answered.status, answered.headers["allow"]) == (405, "POST")
 
 
 def test_an_agent_without_a_token_is_not_let_in(many: Playground) -> None:

@@ -76,6 +76,7 @@ from passnet_core.store.rows import (
     RunQuery,
     RunSummary,
     SavedDraft,
+    Scored,
     ScoreRow,
     Standing,
     Unfinished,
@@ -87,6 +88,7 @@ if TYPE_CHECKING:  # numpy and DuckDB load only where scores and a store are ask
     from passnet_core.leaderboard.boards import Board
     from passnet_core.leaderboard.example import Example
     from passnet_core.leaderboard.gallery import Exhibit
+    from passnet_core.leaderboard.shared_boards import GroundBoards, Rows, Shared
     from passnet_core.scoring.scores import SampleTable
     from passnet_core.store.base import Store
 
@@ -564,20 +566,57 @@ class Service:
 
         aborts_fail: count what PassNet's protocol aborted as a runtime failure, instead of leaving it out. viewer: as
         in RunQuery."""
+        self.wait_until_imported()
+        scored = self._store.scored(viewer)
+        if not scored.own:
+            viewer = ""  # sees what everybody sees
+        stamp = (scored, self.submitted.revision(), self.corpus.revision)
+        return self._views.of(
+            (viewer, task_id, aborts_fail), stamp, lambda: self._boards_for(viewer, task_id, aborts_fail, scored)
+        )
+
+    def _boards_for(
+        self, viewer: str | None, task_id: str | None, aborts_fail: bool, scored: Scored
+    ) -> "tuple[Board, ...]":
+        from passnet_core.leaderboard.shared_boards import by_solver, merged
         from passnet_core.leaderboard.submission_ranks import boards_with_submissions
 
-        self.wait_until_imported()
         entries = self.submitted.entries()
         judged_for_them = tuple(run_id for each in entries for run_id in each.run_ids)
+        rows = self._nobodys_rows.of(
+            "", (scored.nobodys, judged_for_them), lambda: by_solver(self._store.score_rows(None, "", judged_for_them))
+        )
+        if scored.own:
+            rows = merged(rows, self._store.score_rows(task_id, viewer, judged_for_them, True))
         return boards_with_submissions(
-            self._store.score_rows(task_id, viewer, judged_for_them),
+            [row for row in rows.values() if task_id in (None, row.task_id)],
             entries,
             self._scored_rows,
             task_id=task_id,
             names={each.bundle.digest: each.title for each in self._references},
             totals={each.id: each.subgraphs for each in self.corpus.tasks()},
             aborts_fail=aborts_fail,
+            # few rows are quicker computed than found
+            of_ground=self._ground_boards.of if task_id is None else None,
         )
+
+    @functools.cached_property
+    def _views(self) -> "Shared[tuple[Board, ...]]":
+        from passnet_core.leaderboard.shared_boards import VIEWS_KEPT, Shared
+
+        return Shared(VIEWS_KEPT)
+
+    @functools.cached_property
+    def _nobodys_rows(self) -> "Shared[Rows]":
+        from passnet_core.leaderboard.shared_boards import Shared
+
+        return Shared(1)
+
+    @functools.cached_property
+    def _ground_boards(self) -> "GroundBoards":
+        from passnet_core.leaderboard.shared_boards import GroundBoards
+
+        return GroundBoards()
 
     @functools.cached_property
     def submitted(self) -> SubmissionRegister:

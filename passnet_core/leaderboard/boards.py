@@ -1,7 +1,7 @@
 """Leaderboards. Only solvers that ran the same subgraphs under the same conditions are ranked together."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property, lru_cache
@@ -180,13 +180,15 @@ def boards(
     totals: Mapping[str, int] | None = None,
     aborts_fail: bool = False,
     several: Collection[str] = (),
+    of_ground: "OfGround | None" = None,
 ) -> tuple[Board, ...]:
     """Return the boards of these outcomes: those of fewer than TELLING subgraphs last, then those first where passes
     meet TorchInductor, then those with several solvers, of the newest clock version, and with the most subgraphs.
     Each set of subgraphs that some solver ran on one ground makes a board, with every solver that ran all of them; and
     so does what an author's bundles and TorchInductor share, if one lacks some that the other has.
     names: bundle names by digest. totals: the number of subgraphs in the corpus, by task. aborts_fail: as in
-    scoring.report.score_reports. several: digests that stand for several bundles of one solver, as an author does."""
+    scoring.report.score_reports. several: digests that stand for several bundles of one solver, as an author does.
+    of_ground: boards_of_ground, or what remembers its answers."""
     grouped: dict[Ground, list[ScoreRow]] = {}
     for row in map(_failed_if_aborted, rows) if aborts_fail else rows:
         # an outcome that is right but not timed is not scored
@@ -195,7 +197,7 @@ def boards(
     made = [
         board
         for ground, each in grouped.items()
-        for board in _boards_of(ground, each, names or {}, totals or {}, several)
+        for board in (of_ground or boards_of_ground)(ground, tuple(each), names or {}, totals or {}, several)
     ]
     return tuple(
         sorted(
@@ -391,13 +393,19 @@ def _report(contestant: Contestant, p: float, b: float, interpretation: Interpre
     return score_report(contestant.entries, p=p, b=b, interpretation=interpretation)
 
 
-def _boards_of(
+OfGround = Callable[
+    [Ground, tuple[ScoreRow, ...], Mapping[str, str], Mapping[str, int], Collection[str]], Sequence[Board]
+]
+
+
+def boards_of_ground(
     ground: Ground,
-    rows: Sequence[ScoreRow],
+    rows: tuple[ScoreRow, ...],
     names: Mapping[str, str],
     totals: Mapping[str, int],
     several: Collection[str],
-) -> list[Board]:
+) -> Sequence[Board]:
+    """Return the boards of outcomes on one ground, in no order. The arguments are those of boards."""
     baselines: dict[Baseline, dict[Place, ScoreRow]] = {}
     bundles: dict[str, dict[Place, ScoreRow]] = {}
     authors: dict[str, dict[Place, ScoreRow]] = {}
@@ -422,9 +430,11 @@ def _boards_of(
     for places in sets:
         order = tuple(sorted(places))
 
-        def covering(found: Mapping[Place, ScoreRow], order: tuple[Place, ...] = order) -> tuple[ScoreRow, ...]:
+        def covering(
+            found: dict[Place, ScoreRow], places: Set[Place] = places, order: tuple[Place, ...] = order
+        ) -> tuple[ScoreRow, ...]:
             """Return the solver's row at each place; () if it lacks one."""
-            return tuple(found[place] for place in order) if all(place in found for place in order) else ()
+            return tuple(found[place] for place in order) if found.keys() >= places else ()
 
         whole_bundles = {digest: whole for digest, found in sorted(bundles.items()) if (whole := covering(found))}
         contestants = [

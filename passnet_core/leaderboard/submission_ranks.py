@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from passnet_core.charts.contenders import SUBMITTED
-from passnet_core.leaderboard.boards import Board, Contestant, boards
+from passnet_core.leaderboard.boards import Board, Contestant, OfGround, boards
 from passnet_core.leaderboard.grounds import ground_of
 from passnet_core.leaderboard.ranking import leaderboard
 from passnet_core.leaderboard.submissions import BoardEntry, Figure, labels_of, ranked_entries
@@ -25,6 +25,7 @@ def boards_with_submissions(
     names: Mapping[str, str],
     totals: Mapping[str, int],
     aborts_fail: bool = False,
+    of_ground: OfGround | None = None,
 ) -> tuple[Board, ...]:
     """The boards of these outcomes and of the submissions that are on the board. Of each owner and title the newest
     version is ranked.
@@ -39,7 +40,7 @@ def boards_with_submissions(
         if task_id in (None, row.task_id)
     ]
     if not submitted:
-        return boards(rows, names=names, totals=totals, aborts_fail=aborts_fail)
+        return boards(rows, names=names, totals=totals, aborts_fail=aborts_fail, of_ground=of_ground)
     labels = labels_of(chosen)
     made = boards(
         (*rows, *submitted),
@@ -47,6 +48,7 @@ def boards_with_submissions(
         totals=totals,
         aborts_fail=aborts_fail,
         several=frozenset(labels),
+        of_ground=of_ground,
     )
     digests = {each.submission.id: dict(each.submission.bundles) for each in chosen}
     return tuple(

@@ -18,6 +18,7 @@ from passnet_core.store.rows import (
     RunSummary,
     SampleColumns,
     SavedDraft,
+    Scored,
     ScoreRow,
     Standing,
     TrajectorySummary,
@@ -126,11 +127,18 @@ class Store(Protocol):
     def has_measured(self, visitor: str) -> bool:
         """Whether a run of this visitor has an outcome of stage MEASURE."""
 
+    def scored(self, viewer: str | None = None) -> Scored:
+        """Return how many outcomes score_rows looks at. While they stay the same, so does its answer."""
+
     def score_rows(
-        self, task_id: str | None, viewer: str | None = None, left_out: tuple[str, ...] = ()
+        self,
+        task_id: str | None,
+        viewer: str | None = None,
+        left_out: tuple[str, ...] = (),
+        apart: bool = False,
     ) -> tuple[ScoreRow, ...]:
         """viewer: only from this visitor's runs, and from those that are nobody's; None: from all. left_out: the ids of
-        runs whose outcomes do not count."""
+        runs whose outcomes do not count. apart: not from runs that are nobody's."""
 
     def sees_bundle(self, digest: str, viewer: str) -> bool:
         """Whether there is a run with this bundle that is this visitor's, or nobody's."""

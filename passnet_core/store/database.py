@@ -46,6 +46,7 @@ from passnet_core.store.rows import (
     RunSummary,
     SampleColumns,
     SavedDraft,
+    Scored,
     ScoreRow,
     Standing,
     TrajectorySummary,
@@ -265,8 +266,15 @@ class Database:
     def has_measured(self, visitor: str) -> bool:
         return bool(self._rows("has_measured", visitor=visitor))
 
+    def scored(self, viewer: str | None = None) -> Scored:
+        return Scored(*self._rows("scored", viewer=viewer)[0])
+
     def score_rows(
-        self, task_id: str | None, viewer: str | None = None, left_out: tuple[str, ...] = ()
+        self,
+        task_id: str | None,
+        viewer: str | None = None,
+        left_out: tuple[str, ...] = (),
+        apart: bool = False,
     ) -> tuple[ScoreRow, ...]:
         return tuple(
             ScoreRow(
@@ -293,7 +301,7 @@ class Database:
                 high=row[19] and row[19]["high"],
                 baseline=row[20] and Baseline(row[20]),
             )
-            for row in self._rows("score_rows", task_id=task_id, viewer=viewer, left_out=list(left_out))
+            for row in self._rows("score_rows", task_id=task_id, viewer=viewer, left_out=list(left_out), apart=apart)
         )
 
     def baseline_rows(self, viewer: str | None = None) -> tuple[BaselineRow, ...]:

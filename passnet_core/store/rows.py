@@ -178,6 +178,15 @@ class RunFile:
 
 
 @dataclass(frozen=True)
+class Scored:
+    """How many outcomes may be on boards. nobodys: of runs that everybody sees. own: of those that a viewer sees
+    besides."""
+
+    nobodys: int
+    own: int
+
+
+@dataclass(frozen=True)
 class ScoreRow:
     """The newest scored MEASURE outcome of one solver on one subgraph, device, capture, profile and clock version;
     where there is none, the newest that PassNet's protocol aborted, with neither a speedup nor an error class.

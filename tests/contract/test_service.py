@@ -539,6 +539,40 @@ def test_each_profile_has_its_own_board_which_leads_to_the_others(opened: Openin
     assert twin(lonely, service.boards()) is None
 
 
+def test_a_new_outcome_changes_the_boards_of_those_who_see_it_and_no_others(opened: Opening) -> None:
+    service = opened(lambda job: outcome(job, Verdict.FASTER), device=Device.CUDA)
+    changed = replace(BUNDLE, passes=(PassFile("a.py", "# another\n"),))
+    service.evaluate(task(), BUNDLE, MEASURE)
+    service.evaluate(task(), BUNDLE, MEASURE, owner="alice")
+    assert service.boards(viewer="bob") is service.boards(viewer="carol"), "both see what everybody sees"
+    before = {viewer: service.boards(viewer=viewer) for viewer in ("alice", "bob", None)}
+    service.evaluate(task(), changed, replace(MEASURE, stage=Stage.VERIFY), owner="alice")
+    assert service.boards(viewer="alice") is before["alice"], "nothing was measured"
+    service.evaluate(task(), changed, MEASURE, owner="alice")
+    service.evaluate(task("other"), BUNDLE, MEASURE, owner="bob", fresh=True)
+
+    def on(viewer: str | None) -> set[tuple[str, str]]:
+        """What is on the boards that a viewer sees: bundles, and the tasks."""
+        boards = service.boards(viewer=viewer)
+        return {
+            (each.bundle_digest or "", row.task_id)
+            for board in boards
+            for each in board.contestants
+            for row in each.rows
+        }
+
+    assert on("carol") == {(BUNDLE.digest, "relu")}
+    assert service.boards(viewer="carol") is before["bob"]
+    assert on("alice") == {(BUNDLE.digest, "relu"), (changed.digest, "relu")}
+    assert on("bob") == {(BUNDLE.digest, "relu"), (BUNDLE.digest, "other")}
+    assert on(None) == on("alice") | on("bob")
+    assert {
+        row.run_id for board in service.boards(viewer="alice") for each in board.contestants for row in each.rows
+    } == {row.run_id for row in service.score_rows(viewer="alice")}, "of everybody's and one's own, the newest counts"
+    assert [board.task_ids for board in service.boards("other", viewer="bob")] == [("other",)]
+    assert service.boards("other", viewer="carol") == ()
+
+
 def test_boards_count_what_passnets_protocol_aborted_only_if_asked(opened: Opening) -> None:
     service = opened()
     lighter = replace(MEASURE, profile=Profile.PASSNET)

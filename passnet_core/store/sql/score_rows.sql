@@ -17,6 +17,7 @@ WHERE outcomes.judged AND outcomes.stage = 'measure' AND outcomes.device = 'cuda
        OR (outcomes.verdict = 'right, inconclusive' AND outcomes.profile = 'passnet'))
   AND ($task_id IS NULL OR outcomes.task_id = $task_id)
   AND ($viewer IS NULL OR runs.visitor IN ('', $viewer))
+  AND NOT ($apart AND runs.visitor = '')
   AND NOT list_contains(CAST($left_out AS VARCHAR[]), outcomes.run_id)
 QUALIFY row_number() OVER (
     PARTITION BY outcomes.solver, outcomes.bundle_digest, solving_baseline, outcomes.task_id, outcomes.subgraph_id,

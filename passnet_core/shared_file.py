@@ -1,6 +1,7 @@
 """An SQLite file that threads and processes share: for what is written often and browsed by nobody, and has to survive
 a kill. Results are in the store."""
 
+import contextlib
 import sqlite3
 import threading
 from pathlib import Path
@@ -10,6 +11,8 @@ from passnet_core.errors import InfrastructureError
 
 WAIT_S = 30.0
 """How long to wait for another process that writes."""
+LOG_BEGINS = (b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83")
+"""How SQLite's write-ahead log begins, if it has anything. SQLite writes over a log that begins otherwise."""
 
 
 class SharedFile:
@@ -22,6 +25,7 @@ class SharedFile:
         self.path = path
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
+            _check_log(path)
             self._file = sqlite3.connect(path, timeout=WAIT_S, check_same_thread=False, isolation_level=None)
             self._file.execute("PRAGMA journal_mode = WAL")
             self._file.executescript(schema)
@@ -48,3 +52,35 @@ class SharedFile:
     def close(self) -> None:
         with self._lock:
             self._file.close()
+
+
+def _check_log(path: Path) -> None:
+    """Raises InfrastructureError for a log that SQLite would write over, or with which it would spoil the file."""
+    log = path.with_name(f"{path.name}-wal")
+    try:
+        begins = log.read_bytes()[:4]
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise _broken_log(log, error.strerror or str(error)) from error
+    if not begins:
+        return
+    if begins not in LOG_BEGINS:
+        raise _broken_log(log, "it is none of SQLite's")
+    if not path.exists():
+        raise _broken_log(log, "the file that it belongs to is not there")
+    # a connection that may write would take the log over into the file when it closes
+    with contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", WAIT_S, uri=True)) as reading:
+        try:
+            found = str(reading.execute("PRAGMA quick_check(1)").fetchone()[0])
+        except sqlite3.DatabaseError as error:
+            found = str(error) if "malformed" in str(error) else "ok"  # whatever else it is, opening tells
+    if found != "ok":
+        raise _broken_log(log, f"with it, the file is damaged ({found.splitlines()[-1]})")
+
+
+def _broken_log(log: Path, problem: str) -> InfrastructureError:
+    return InfrastructureError(
+        f"{log}, the log of what was written last to {log.name.removesuffix('-wal')}, cannot be used: {problem}. If it "
+        "was damaged, move it away and start again: only what was written since the playground was last closed is lost."
+    )

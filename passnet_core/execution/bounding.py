@@ -1,5 +1,6 @@
 """How much of an outcome is kept: a bundle chooses how much there is to say of it, and everybody's disk holds it."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from passnet_core.records import Evidence, Finding, Outcome
@@ -15,16 +16,15 @@ LONGEST_SENTENCE = 2_000
 
 
 def bounded(outcome: Outcome) -> Outcome:
-    """Return the outcome with so much of it as is kept: the same one where nothing is too long."""
-    kept = {
-        "reason": _beginning(outcome.reason, LONGEST_TEXT),
-        "findings": bounded_findings(outcome.findings),
-        "warnings": tuple(_beginning(warning, LONGEST_SENTENCE) for warning in outcome.warnings[:MOST_ITEMS]),
-        "evidence": tuple(map(_bounded_fact, outcome.evidence[:MOST_ITEMS])),
-        "log_tail": outcome.log_tail[-LONGEST_TEXT:],
-    }
-    changes = {name: value for name, value in kept.items() if value != getattr(outcome, name)}
-    return replace(outcome, **changes) if changes else outcome
+    """Return the outcome with so much of it as is kept: an equal one where nothing is too long."""
+    return replace(
+        outcome,
+        reason=_beginning(outcome.reason, LONGEST_TEXT),
+        findings=bounded_findings(outcome.findings),
+        warnings=tuple(_beginning(warning, LONGEST_SENTENCE) for warning in outcome.warnings[:MOST_ITEMS]),
+        evidence=tuple(map(_bounded_fact, outcome.evidence[:MOST_ITEMS])),
+        log_tail=outcome.log_tail[-LONGEST_TEXT:],
+    )
 
 
 def bounded_findings(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
@@ -36,14 +36,19 @@ def bounded_findings(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
             message=_beginning(finding.message, LONGEST_SENTENCE),
             remedy=_beginning(finding.remedy, LONGEST_SENTENCE),
         )
-        for finding in sorted(findings, key=lambda finding: not finding.fatal)[: MOST_FINDINGS + 1]
+        for finding in _most_telling(findings)[: MOST_FINDINGS + 1]
     ]
     if len(findings) <= MOST_FINDINGS:
-        return tuple(short) if set(short) != set(findings) else findings
+        return tuple(short)
     more = len(findings) - MOST_FINDINGS
     said = f"There {'is 1 more finding' if more == 1 else f'are {more:,} more findings'}; the first of them is here."
     rest = replace(short[-1], message=said, remedy="Mend what stands before it, then check again.")
     return (*short[:-1], rest)
+
+
+def _most_telling(findings: tuple[Finding, ...]) -> Sequence[Finding]:
+    """Return the findings, those that reject the bundle first if not all can be kept."""
+    return findings if len(findings) <= MOST_FINDINGS else sorted(findings, key=lambda finding: not finding.fatal)
 
 
 def _bounded_fact(fact: Evidence) -> Evidence:

@@ -65,6 +65,9 @@ CONFIG: dict[str, str | bool | int | float | list[str]] = {
 }
 DISK_FULL = re.compile(r"no space left|file too large|disk quota|quota exceeded|out of disk", re.IGNORECASE)
 PID = re.compile(r"\(PID (\d+)\)")
+LOG_BEGINS = b"d\0be\0"
+"""How DuckDB's write-ahead log begins, if it has anything. DuckDB takes what begins otherwise for an empty log, and
+writes over it."""
 
 
 class Database:
@@ -356,8 +359,27 @@ class Database:
     def _open(self) -> duckdb.DuckDBPyConnection:
         if self.path.exists() and not self.path.is_file():
             raise StoreError(f"{self.path} is not a file. Move it away, or name another folder with PASSNET_HOME.")
+        try:
+            with self._log.open("rb") as log:
+                if not LOG_BEGINS.startswith(log.read(len(LOG_BEGINS))):
+                    raise self._broken_log("it is none of DuckDB's")
+        except FileNotFoundError:
+            pass
+        except OSError as error:
+            raise self._broken_log(error.strerror or str(error)) from error
         with self._translated():
             return duckdb.connect(str(self.path), config=CONFIG)
+
+    @property
+    def _log(self) -> Path:
+        """DuckDB's write-ahead log. It is not there while the file has all that was written."""
+        return self.path.with_name(f"{self.path.name}.wal")
+
+    def _broken_log(self, problem: str) -> StoreError:
+        return StoreError(
+            f"{self._log}, the log of what was written last to the results file, cannot be used: {problem}. If it was "
+            "damaged, move it away and start again: only what was written since the playground was last closed is lost."
+        )
 
     def _migrate(self) -> None:
         """Apply the migrations that the file lacks, each in a transaction of its own."""
@@ -432,6 +454,8 @@ class Database:
         if isinstance(error, duckdb.ConnectionException):
             return StoreError("The results file is closed: the playground is shutting down. Start it again.")
         first_line = text.strip().partition("\n")[0]
+        if str(self._log) in text:
+            return self._broken_log(first_line.replace(f'"{self._log}"', "it").rstrip("."))
         return StoreError(
             f"The results file {self.path} cannot be used: {first_line} "
             "Check the file and its folder. If you move the file away, a new one is created."

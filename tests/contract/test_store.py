@@ -596,6 +596,90 @@ def test_a_broken_file_and_one_of_a_newer_version_are_refused(tmp_path: Path) ->
         open_store(newer)
 
 
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from tests.contract.made import *
+from passnet_core.store.opening import open_store
+from passnet_core.store.rows import name_of
+store = open_store(Path(sys.argv[1]))
+store.start_run(run_of(job(1), run_id="last"), (name_of(job(1)),), "1:2", "")
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+LOG = f"{FILE}.wal"
+
+
+def killed(home: Path) -> Path:
+    """A store with a run that is in the file, and one that is in the log only. Returns the log."""
+    started(home, job(), verdicts=(Verdict.FASTER,)).close()
+    with python(KILLED, home) as process:
+        assert process.wait(seconds(60)) == -signal.SIGKILL, process.stderr and process.stderr.read()
+    return home / LOG
+
+
+def flipped(content: bytes) -> bytes:
+    middle = len(content) // 2
+    return content[:middle] + bytes([content[middle] ^ 255]) + content[middle + 1 :]
+
+
+@pytest.mark.parametrize("damage", ["garbage", "zero bytes", "a changed byte", "of another store", "a folder"])
+def test_a_broken_log_is_named_with_what_saves_the_rest(tmp_path: Path, damage: str) -> None:
+    log = killed(tmp_path / "home")
+    if damage == "a folder":
+        log.unlink()
+        log.mkdir()
+    elif damage == "of another store":
+        log.write_bytes(killed(tmp_path / "other").read_bytes())
+    else:
+        content = log.read_bytes()
+        changed = {"garbage": b"no log" * 999, "zero bytes": bytes(len(content)), "a changed byte": flipped(content)}
+        log.write_bytes(changed[damage])
+    for _ in range(2):
+        with pytest.raises(StoreError, match=r"results\.duckdb\.wal, the log .* cannot be used: .* move it away and"):
+            open_store(log.parent)
+    log.rename(log.parent / "moved away")
+    store = open_store(log.parent)
+    assert len(store.outcomes("run-1")) == 1, "the rest is there"
+    assert store.run("last") is None
+    store.close()
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
+def test_a_log_that_was_cut_off_gives_what_was_written_before(tmp_path: Path, share: float) -> None:
+    """Which is how a process that is killed while it writes leaves one."""
+    log = killed(tmp_path)
+    content = log.read_bytes()
+    log.write_bytes(content[: int(len(content) * share)])
+    store = open_store(tmp_path)
+    assert len(store.outcomes("run-1")) == 1
+    assert (store.run("last") is not None) == (share == 1.0)
+    store.close()
+
+
+def test_a_log_that_may_not_be_read_is_named(tmp_path: Path) -> None:
+    log = killed(tmp_path)
+    tmp_path.chmod(0o777)
+    (tmp_path / FILE).chmod(0o666)
+    log.chmod(0)
+    code = """
+import os, sys
+from pathlib import Path
+from passnet_core.errors import StoreError
+from passnet_core.store.opening import open_store
+os.chdir(sys.argv[1])
+if os.getuid() == 0:
+    os.setuid(65534)  # root may read everything
+try:
+    open_store(Path("."), patience_s=0)
+except StoreError as error:
+    print(error)
+"""
+    with python(code, tmp_path) as process:
+        output, errors = process.communicate(timeout=seconds(60))
+    assert "results.duckdb.wal" in output, errors
+    assert "Permission denied" in output
+
+
 def test_a_home_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match="PASSNET_HOME"):

@@ -6,6 +6,7 @@ way."""
 
 import threading
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from passnet_core.access.account import Account
@@ -40,6 +41,7 @@ from passnet_core.records import (
     PassTrace,
     Run,
     SolverKind,
+    Stage,
     Subgraph,
     Task,
     Verdict,
@@ -198,7 +200,8 @@ class PersonalService:
         label: str = "",
         fresh: bool = False,
     ) -> str:
-        """Like Service.submit. Raises NotAllowed and QuotaExceeded too."""
+        """Like Service.submit, with no later deadline than this role has. Raises NotAllowed and QuotaExceeded too."""
+        spec = self._visit.bounded(spec)
         jobs = len(task.subgraphs if subgraph_ids is None else subgraph_ids)
         with self._service.admission(self.owner):
             self._visit.admit(
@@ -234,6 +237,7 @@ class PersonalService:
     ) -> Outcome | None:
         """Like Service.check_within. Raises NotAllowed and QuotaExceeded too."""
         self._visit.admit()
+        spec = self._visit.bounded(replace(spec, stage=Stage.CHECK))
         return self._service.check_within(task, bundle, spec, subgraph_id, seconds, owner=self.owner)
 
     def survey(self, bundle: Bundle, task_ids: Sequence[str]) -> Iterator[TaskMatches]:
@@ -317,6 +321,7 @@ class PersonalService:
         mine: bool = False,
         verdicts: Sequence[Verdict] = (),
         starred: bool = False,
+        offset: int = 0,
     ) -> tuple[RunSummary, ...]:
         """The newest runs first. mine: only one's own. starred: only those that one starred. Else as Service.runs."""
         return self._service.runs(
@@ -328,7 +333,13 @@ class PersonalService:
             verdicts=verdicts,
             starred_by=self.owner if starred else None,
             viewer=self.viewer,
+            offset=offset,
         )
+
+    def count_runs(self, task_id: str | None, *, mine: bool = False) -> int:
+        """How many runs there are. The arguments are those of runs."""
+        visitor = (self.owner or None) if mine else None
+        return self._service.count_runs(task_id, visitor=visitor, viewer=self.viewer)
 
     def bundle(self, digest: str) -> Bundle:
         """The bundle of a run that one sees, or one that comes with the playground."""

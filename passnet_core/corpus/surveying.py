@@ -13,6 +13,9 @@ from passnet_core.records import Bundle, Device, EvalSpec, Job, Stage, Task, dig
 BATCH = 250
 """How many subgraphs the judge gets at once. It takes a second or two, during which no results appear."""
 
+LOADING_S = 20.0
+"""How many seconds the passes may take to load."""
+
 
 @dataclass(frozen=True)
 class TaskMatches:
@@ -36,7 +39,8 @@ def surveyed(
         codes = {digest_of(each.code): each.code for task in tasks for each in task.subgraphs}
         new = {digest: code for digest, code in codes.items() if digest not in known}
         if new:
-            job = Job(tasks[0].subgraphs[0], bundle, EvalSpec(stage=Stage.CHECK, device=device))
+            spec = EvalSpec(stage=Stage.CHECK, device=device, deadline_s=LOADING_S)
+            job = Job(tasks[0].subgraphs[0], bundle, spec)
             answer = scheduler.inspect(MatchSources(job, tuple(new.values())), threading.Event(), owner=owner)
             if not answer.outcome.verdict.judged:
                 raise InfrastructureError(answer.outcome.reason)

@@ -11,7 +11,7 @@ from functools import partial
 
 from passnet_core.errors import PlaygroundError, StoreRefusal
 from passnet_core.execution.backends.base import JobEvent, outcome_without_judge
-from passnet_core.execution.scheduler import NOBODY, Ahead, Scheduler, Work, is_light
+from passnet_core.execution.scheduler import NOBODY, Ahead, Scheduler, Turn, Work, is_light
 from passnet_core.records import Job, Outcome, Phase, Run, Subgraph, Verdict
 
 Append = Callable[[str, int, Outcome], None]
@@ -117,7 +117,7 @@ class RunsInProgress:
         for started in tuple(self._runs.values()):
             started.wait()
 
-    def _judge(self, started: "RunInProgress", position: int, job: Job, fresh: bool, owner: str) -> None:
+    def _judge(self, started: "RunInProgress", position: int, job: Job, fresh: bool, owner: str, turn: Turn) -> None:
         if started.finished:
             return
         bug = StoreRefusal("An error in the playground ended the run; its log has the details.")
@@ -125,14 +125,14 @@ class RunsInProgress:
             # whatever happens, those who wait for the run must not wait forever
             unless_settled.callback(started.fail, bug)
             try:
-                outcome = self._outcome(started, job, fresh, owner)
+                outcome = self._outcome(started, job, fresh, owner, turn)
                 self._append(started.run.id, position, outcome)
                 started.add(position, outcome)
             except PlaygroundError as error:
                 started.fail(error)
             unless_settled.pop_all()
 
-    def _outcome(self, started: "RunInProgress", job: Job, fresh: bool, owner: str) -> Outcome:
+    def _outcome(self, started: "RunInProgress", job: Job, fresh: bool, owner: str, turn: Turn) -> Outcome:
         started.begin()
         if started.cancelled.is_set():
             return outcome_without_judge(job, Verdict.CANCELLED, "Cancelled before it was judged.")
@@ -142,7 +142,7 @@ class RunsInProgress:
             return known
         if refused := self._scheduler.meter.refusal(owner):
             return outcome_without_judge(job, Verdict.CANCELLED, refused)
-        return self._scheduler.run_now(job, started.listen, started.cancelled)
+        return self._scheduler.run_now(job, started.listen, started.cancelled, turn)
 
 
 @dataclass(frozen=True)

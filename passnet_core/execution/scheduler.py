@@ -36,7 +36,9 @@ CHARGE_EVERY_S = 5.0
 FORGOTTEN_S = 300.0
 """In how many seconds all but a third of what somebody has used is forgotten, when others wait."""
 AT_LEAST_S = {False: 5.0, True: 1.0}
-"""How many seconds a judge and a checker work for somebody in each turn, whoever waits. By whether the work is light."""
+"""How many seconds a turn lasts whoever waits, by whether the work is light."""
+STARTING_S = 20.0
+"""How many seconds of a turn do not tell how much somebody uses: a judge that was ended may have had to start again."""
 CHECK_PATIENCE_S = 5.0
 """How many seconds more than others who wait somebody may have had of a checker, before a turn is ended."""
 NEWEST = 0.1
@@ -228,13 +230,13 @@ class _Line:
     def lead(self, turn: Turn, now: float) -> float:
         """How many seconds more the owner of a turn has had than who has had least of those who wait for it to end;
         less than none if nobody does, or if the turn has only begun."""
-        owner = turn.work.owner
+        owner, lasts_s = turn.work.owner, now - turn.began
         waiting = {each.owner for each in self.queue.in_order()} - {owner}
-        if not waiting or now - turn.began < AT_LEAST_S[self.light]:
+        if not waiting or lasts_s < AT_LEAST_S[self.light]:
             return -math.inf
-        return (
-            self.used_lately(owner, now) + turn.uncharged_s(now) - min(self.used_lately(each, now) for each in waiting)
-        )
+        before = self.used_lately(owner, now) - turn.charged_s
+        least = min(self.used_lately(each, now) for each in waiting)
+        return before + max(0.0, lasts_s - STARTING_S) - least
 
 
 class Scheduler:

@@ -4,6 +4,8 @@ import math
 from dataclasses import dataclass
 from enum import StrEnum
 
+from passnet_core.records import Stage
+
 LONGEST_NAME = 80
 
 
@@ -25,19 +27,43 @@ TEACHERS = (PersonRole.TEACHER, PersonRole.OPERATOR)
 @dataclass(frozen=True)
 class Allowance:
     """device_s: seconds of judging in any hour. jobs: how many may wait or be judged. kept_bytes: of all drafts,
-    bundles and outcomes that are stored. gpu: whether on a GPU too."""
+    bundles and outcomes that are stored. check_s, job_s: seconds that a pass may take in a check, and in a job of
+    another stage. patience_s: seconds of judging that somebody may have had more than others who wait, before they get
+    the next turn at once. gpu: whether on a GPU too."""
 
     device_s: float
     jobs: int
     kept_bytes: float
+    check_s: float
+    job_s: float
+    patience_s: float
     gpu: bool
 
+    def deadline_s(self, stage: Stage) -> float:
+        """How many seconds a pass may take in a job of this stage."""
+        return self.check_s if stage is Stage.CHECK else self.job_s
 
+
+MB = 2**20
 ALLOWANCES = {
-    PersonRole.VISITOR: Allowance(300.0, 64, 32 * 2**20, gpu=False),
-    PersonRole.MEMBER: Allowance(1_800.0, 512, 512 * 2**20, gpu=True),
-    PersonRole.TEACHER: Allowance(3_600.0, 1_024, 2_048 * 2**20, gpu=True),
-    PersonRole.OPERATOR: Allowance(math.inf, 1_000_000, math.inf, gpu=True),
+    PersonRole.VISITOR: Allowance(
+        device_s=300.0, jobs=64, kept_bytes=32 * MB, check_s=10.0, job_s=60.0, patience_s=15.0, gpu=False
+    ),
+    PersonRole.MEMBER: Allowance(
+        device_s=1_800.0, jobs=512, kept_bytes=512 * MB, check_s=20.0, job_s=120.0, patience_s=60.0, gpu=True
+    ),
+    PersonRole.TEACHER: Allowance(
+        device_s=3_600.0, jobs=1_024, kept_bytes=2_048 * MB, check_s=20.0, job_s=300.0, patience_s=60.0, gpu=True
+    ),
+    PersonRole.OPERATOR: Allowance(
+        device_s=math.inf,
+        jobs=1_000_000,
+        kept_bytes=math.inf,
+        check_s=math.inf,
+        job_s=math.inf,
+        patience_s=math.inf,
+        gpu=True,
+    ),
 }
 
 

@@ -44,6 +44,9 @@ class Quotas:
         if owner and self._register.visitor(owner).role is PersonRole.VISITOR:
             self._register.spent(VISITORS, seconds)
 
+    def patience_s(self, owner: str) -> float:
+        return self._register.visitor(owner).allowance.patience_s if owner else math.inf
+
     def check(self, person: Person) -> None:
         """Raises NotAllowed or QuotaExceeded if nothing more is judged for this person now."""
         if banned := ban_of(person):

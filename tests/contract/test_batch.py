@@ -21,7 +21,7 @@ import pytest
 from passnet_core.bundles.reading import read_bundle, write_bundle
 from passnet_core.cli.main import main
 from passnet_core.corpus.layout import write_task
-from passnet_core.execution.backends.base import Backend, Capacity, Listen, Question, T
+from passnet_core.execution.backends.base import Backend, Cancellation, Capacity, Listen, Question, T
 from passnet_core.execution.backends.fake import FAKE_ENVIRONMENT, FakeBackend
 from passnet_core.execution.backends.local import LocalBackend
 from passnet_core.records import (
@@ -702,10 +702,10 @@ class Lent(Backend):
     def capacity(self) -> Capacity:
         return self.backend.capacity()
 
-    def run(self, job: Job, listen: Listen, cancelled: threading.Event) -> Outcome:
+    def run(self, job: Job, listen: Listen, cancelled: Cancellation) -> Outcome:
         return self.backend.run(job, listen, cancelled)
 
-    def inspect(self, question: Question[T], cancelled: threading.Event) -> T:
+    def inspect(self, question: Question[T], cancelled: Cancellation) -> T:
         return self.backend.inspect(question, cancelled)
 
     def close(self) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from passnet_core.execution.backends.base import Listen, outcome_without_judge
+from passnet_core.execution.backends.base import Cancellation, Listen, outcome_without_judge
 from passnet_core.execution.backends.fake import FakeBackend
 from passnet_core.records import RIGHT, Device, Job, Outcome, Stage, Verdict
 from passnet_core.server.judge_service import ServiceLimits
@@ -279,9 +279,9 @@ def test_a_higher_priority_is_judged_first(tmp_path: Path, backend: FakeBackend)
 class Patient(FakeBackend):
     """A judge that works until it is told to stop."""
 
-    def run(self, job: Job, listen: Listen, cancelled: threading.Event) -> Outcome:
+    def run(self, job: Job, listen: Listen, cancelled: Cancellation) -> Outcome:
         self.jobs.append(job)
-        assert cancelled.wait(seconds(60)), "nobody stops the judge"
+        eventually(cancelled.is_set, "who stops the judge", idle_s=60)
         return outcome_without_judge(job, Verdict.CANCELLED, "Cancelled.")
 
 

@@ -1,6 +1,5 @@
 """The interface of a backend: a job goes in, exactly one outcome comes out."""
 
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -35,6 +34,12 @@ class JobEvent:
 
 
 Listen = Callable[[JobEvent], None]
+
+
+class Cancellation(Protocol):
+    """Whether who asked has given up, such as an Event that is set then."""
+
+    def is_set(self) -> bool: ...
 
 
 @dataclass(frozen=True)
@@ -138,10 +143,10 @@ class Backend(Protocol):
     def capacity(self) -> Capacity:
         """How much this backend can do. Quick after the first call, and constant unless there is a problem."""
 
-    def run(self, job: Job, listen: Listen, cancelled: threading.Event) -> Outcome:
+    def run(self, job: Job, listen: Listen, cancelled: Cancellation) -> Outcome:
         """Judge the job and return its one outcome, whatever happens; CANCELLED soon after the event is set."""
 
-    def inspect(self, question: Question[T], cancelled: threading.Event) -> T:
+    def inspect(self, question: Question[T], cancelled: Cancellation) -> T:
         """Answer a question. Raises BadInput if it is invalid, InfrastructureError on failure or if cancelled."""
 
     def close(self) -> None:

@@ -1,11 +1,11 @@
 """A backend for tests of everything but judging. Functions give its answers."""
 
-import threading
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from passnet_core.execution.backends.base import (
+    Cancellation,
     Capacity,
     CompileKernels,
     DeviceInfo,
@@ -87,7 +87,7 @@ class FakeBackend:
     def capacity(self) -> Capacity:
         return self.told
 
-    def run(self, job: Job, listen: Listen, cancelled: threading.Event) -> Outcome:
+    def run(self, job: Job, listen: Listen, cancelled: Cancellation) -> Outcome:
         self.jobs.append(job)
         listen(JobEvent(Phase.START, "The fake judge has the job."))
         if cancelled.is_set():
@@ -95,7 +95,7 @@ class FakeBackend:
         outcome = self.answer(job)
         return outcome if outcome.environment else replace(outcome, environment=FAKE_ENVIRONMENT)
 
-    def inspect(self, question: Any, cancelled: threading.Event) -> Any:
+    def inspect(self, question: Any, cancelled: Cancellation) -> Any:
         match question:
             case InspectSubgraph(subgraph=subgraph, with_code=with_code, baseline=baseline):
                 self.inspected.append((subgraph, with_code))

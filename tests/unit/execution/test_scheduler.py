@@ -2,6 +2,7 @@
 
 import contextlib
 import itertools
+import math
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,11 +11,11 @@ from dataclasses import replace
 import pytest
 
 from passnet_core.errors import InfrastructureError
-from passnet_core.execution.backends.base import InspectSubgraph, JobEvent, outcome_without_judge
+from passnet_core.execution.backends.base import Cancellation, InspectSubgraph, JobEvent, Listen, outcome_without_judge
 from passnet_core.execution.backends.fake import FAKE_ENVIRONMENT, FakeBackend
-from passnet_core.execution.scheduler import TURN_S, FairQueue, Scheduler, Work
+from passnet_core.execution.scheduler import CHECK_PATIENCE_S, FairQueue, Scheduler, Turn, Work
 from passnet_core.records import Device, EvalSpec, Job, Outcome, Phase, Stage, Subgraph, TensorSpec, Verdict
-from tests.waiting import seconds
+from tests.waiting import eventually, seconds
 
 NEVER = threading.Event()
 
@@ -33,7 +34,7 @@ def silent(event: JobEvent) -> None:
 
 
 def work(owner: str, name: str) -> Work:
-    return Work(owner, name, lambda: None)
+    return Work(owner, name, lambda turn: None)
 
 
 class Gate:
@@ -84,13 +85,6 @@ def test_owners_take_turns_and_each_is_served_in_order() -> None:
         queue.take()
 
 
-def test_a_turn_goes_on_for_its_owner_alone() -> None:
-    queue = FairQueue()
-    for owner, name in (("a", "a1"), ("b", "b1"), ("a", "a2")):
-        queue.put(work(owner, name))
-    assert [queue.take("a", goes_on=True).group for _ in range(3)] == ["a1", "a2", "b1"]
-
-
 def test_who_had_a_turn_comes_after_those_who_wait() -> None:
     queue = FairQueue()
     for owner, name in (("a", "a2"), ("b", "b1")):
@@ -111,15 +105,13 @@ def test_what_is_removed_is_not_done() -> None:
 def test_a_late_owner_waits_for_a_turn_and_not_for_everything_before() -> None:
     gate = Gate()
     found: list[Outcome] = []
-    now = [0.0]
-    with scheduling(FakeBackend(gate), now=lambda: now[0]) as scheduler:
+    with scheduling(FakeBackend(gate)) as scheduler:
         threads = []
         for name in ("a1", "a2", "a3"):
             threads.append(started(scheduler, "a", job(name), found))
             queued(scheduler, len(threads) - 1) if len(threads) > 1 else gate.entered.acquire(timeout=seconds(30))
         threads.append(started(scheduler, "b", job("b1"), found))
         queued(scheduler, 3)
-        now[0] = TURN_S
         gate.opened.set()
         for each in threads:
             each.join(seconds(30))
@@ -210,8 +202,8 @@ def test_the_wait_is_what_earlier_work_took_times_the_work_ahead() -> None:
             scheduler.put(work("b", name), light=False)
         ahead = scheduler.ahead_of("run 2")
         assert ahead is not None
-        # each reading of the clock is 3 s later than the one before, and two come after a piece of work has begun
-        assert ahead.wait_s == 2 * 6.0
+        # each reading of the clock is 3 s later than the one before, and one comes after a piece of work has begun
+        assert ahead.wait_s == 2 * 3.0
         gate.opened.set()
         thread.join(seconds(30))
 
@@ -265,7 +257,7 @@ def test_a_bug_in_queued_work_is_reported_and_the_next_job_is_judged(monkeypatch
     reported: list[threading.ExceptHookArgs] = []
     monkeypatch.setattr(threading, "excepthook", reported.append)
 
-    def broken() -> None:
+    def broken(turn: Turn) -> None:
         raise AssertionError("a bug")
 
     with scheduling(FakeBackend(answered)) as scheduler:
@@ -290,3 +282,99 @@ def test_judges_that_a_backend_gets_later_are_used() -> None:
         assert gate.entered.acquire(timeout=seconds(30))
         gate.opened.set()
         assert [each.result(seconds(30)).verdict for each in futures] == [Verdict.CRASHED] * 3
+
+
+class Watched:
+    """A meter that notes what is charged to whom, and lets nobody have more of a judge than so many seconds."""
+
+    def __init__(self, patience_s: float) -> None:
+        self.patience = patience_s
+        self.charged: dict[str, float] = {}
+        self.changed = threading.Condition()
+
+    def refusal(self, owner: str) -> str:
+        return ""
+
+    def spent(self, owner: str, seconds: float) -> None:
+        with self.changed:
+            self.charged[owner] = self.charged.get(owner, 0.0) + seconds
+            self.changed.notify_all()
+
+    def patience_s(self, owner: str) -> float:
+        return self.patience
+
+    def has_charged(self, owner: str) -> bool:
+        """Whether anything is charged to this owner before long."""
+        with self.changed:
+            return self.changed.wait_for(lambda: owner in self.charged, seconds(30))
+
+
+class Endless(FakeBackend):
+    """Works on what belongs to a subgraph "endless" until it is given up."""
+
+    def __init__(self) -> None:
+        super().__init__(answered)
+        self.begun = threading.Event()
+
+    def run(self, asked: Job, listen: Listen, cancelled: Cancellation) -> Outcome:
+        if asked.subgraph.id != "endless":
+            return super().run(asked, listen, cancelled)
+        self.begun.set()
+        eventually(cancelled.is_set)
+        return outcome_without_judge(asked, Verdict.CANCELLED, "Cancelled while it ran.")
+
+
+class Ticking:
+    """A clock that each look moves on by a second."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        self.now += 1.0
+        return self.now
+
+
+@pytest.mark.parametrize("stage", [Stage.CHECK, Stage.VERIFY])
+def test_who_holds_a_judge_while_others_wait_is_ended_and_they_get_the_next_turn(stage: Stage) -> None:
+    backend, meter = Endless(), Watched(5.0)
+    with contextlib.closing(Scheduler(backend, now=Ticking(), meter=meter)) as scheduler:
+        held = scheduler.queue(job("endless", stage), silent, NEVER, owner="attacker")
+        assert backend.begun.wait(seconds(30))
+        more = scheduler.queue(job("more", stage), silent, NEVER, owner="attacker")
+        assert scheduler.queue(job("mine", stage), silent, NEVER, owner="me").result(seconds(30)).verdict
+        assert held.result(seconds(30)).verdict is Verdict.CANCELLED
+        assert "others wait" in held.result().reason
+        assert more.result(seconds(30)).verdict is Verdict.CRASHED
+    assert [each.subgraph.id for each in backend.jobs] == ["mine", "more"]
+    assert meter.charged["attacker"] > CHECK_PATIENCE_S
+
+
+def test_who_holds_a_judge_alone_goes_on_and_is_charged_meanwhile() -> None:
+    backend, meter, cancelled = Endless(), Watched(5.0), threading.Event()
+    with contextlib.closing(Scheduler(backend, now=Ticking(), meter=meter)) as scheduler:
+        held = scheduler.queue(job("endless"), silent, cancelled, owner="one")
+        assert meter.has_charged("one")
+        more = scheduler.queue(job("more"), silent, NEVER, owner="one")
+        meter.charged.clear()
+        assert meter.has_charged("one")
+        assert not held.done()
+        cancelled.set()
+        assert held.result(seconds(30)).reason == "Cancelled while it ran."
+        assert more.result(seconds(30)).verdict is Verdict.CRASHED
+
+
+def test_who_has_used_no_more_than_others_is_not_ended_for_them() -> None:
+    gate, clock, meter = Gate(), Ticking(), Watched(math.inf)
+    found: list[Outcome] = []
+    with contextlib.closing(Scheduler(FakeBackend(gate), now=clock, meter=meter)) as scheduler:
+        threads = [started(scheduler, "a", job("first"), found)]
+        assert gate.entered.acquire(timeout=seconds(30))
+        threads.append(started(scheduler, "b", job("second"), found))
+        queued(scheduler, 1)
+        meter.charged.clear()
+        assert meter.has_charged("a")
+        gate.opened.set()
+        for each in threads:
+            each.join(seconds(30))
+    assert [each.verdict for each in found] == [Verdict.CRASHED] * 2

@@ -22,6 +22,7 @@ from typing import IO, Any, TypeVar, cast
 
 from passnet_core.errors import BadInput, InfrastructureError
 from passnet_core.execution.backends.base import (
+    Cancellation,
     Capacity,
     JobEvent,
     Listen,
@@ -147,11 +148,11 @@ class RayBackend:
                 self._supervisor = threading.Thread(target=self._supervise, name="passnet-ray", daemon=True)
                 self._supervisor.start()
 
-    def run(self, job: Job, listen: Listen, cancelled: threading.Event) -> Outcome:
+    def run(self, job: Job, listen: Listen, cancelled: Cancellation) -> Outcome:
         """Judge the job on the cluster and return its one outcome, whatever happens."""
         return self._matched(job, job, light=job.spec.stage is Stage.CHECK, listen=listen, cancelled=cancelled).outcome
 
-    def inspect(self, question: Question[T], cancelled: threading.Event) -> T:
+    def inspect(self, question: Question[T], cancelled: Cancellation) -> T:
         """Have a judge of the cluster answer a question. Raises like Backend.inspect."""
         if isinstance(question, MatchSources):
             silent: Listen = lambda event: None
@@ -178,7 +179,7 @@ class RayBackend:
     # --- requests ---
 
     def _matched(
-        self, job: Job, asked: Job | Question[Any], *, light: bool, listen: Listen, cancelled: threading.Event
+        self, job: Job, asked: Job | Question[Any], *, light: bool, listen: Listen, cancelled: Cancellation
     ) -> SourceMatches:
         """The answer about a job: an outcome whatever happens, with the matches if they were asked for."""
         start = time.monotonic()
@@ -231,7 +232,7 @@ class RayBackend:
         asked: Job | Question[Any],
         light: bool,
         listen: Listen,
-        cancelled: threading.Event,
+        cancelled: Cancellation,
         check: Any,
     ) -> Any:
         """The answer to a request, after as many tries as it takes. Raises BadInput, InfrastructureError,
@@ -261,7 +262,7 @@ class RayBackend:
                     ) from None
                 listen(JobEvent(Phase.START, "Its node was lost; another one gets the job."))
 
-    def _tried(self, line: Mapping[str, Any], listen: Listen, cancelled: threading.Event) -> dict[str, Any]:
+    def _tried(self, line: Mapping[str, Any], listen: Listen, cancelled: Cancellation) -> dict[str, Any]:
         """Ask the driver once, and return its last word. Raises _RequestLost, _RequestCancelled,
         InfrastructureError."""
         driver = self._connected(cancelled)
@@ -304,7 +305,7 @@ class RayBackend:
             with self._changed:
                 self._answers.pop(number, None)
 
-    def _connected(self, cancelled: threading.Event) -> _DriverProcess:
+    def _connected(self, cancelled: Cancellation) -> _DriverProcess:
         """The driver, once it is connected. Raises InfrastructureError if the cluster was never there, or is gone for
         too long."""
         self.prepare()

@@ -24,7 +24,7 @@ from passnet_core.execution.backends.local import LocalBackend
 from passnet_core.execution.inspections import Inspections
 from passnet_core.execution.jobs import jobs_of, new_run, now
 from passnet_core.execution.live_checks import LiveChecks
-from passnet_core.execution.runs_in_progress import Ending, Progress, RunsInProgress
+from passnet_core.execution.runs_in_progress import Progress, RunEnding, RunsInProgress
 from passnet_core.execution.scheduler import NOBODY, Meter, Scheduler
 from passnet_core.leaderboard.settling import RunState, settle
 from passnet_core.leaderboard.submission_register import SubmissionRegister
@@ -88,7 +88,7 @@ if TYPE_CHECKING:  # numpy and DuckDB load only where scores and a store are ask
     from passnet_core.leaderboard.boards import Board
     from passnet_core.leaderboard.example import Example
     from passnet_core.leaderboard.gallery import Exhibit
-    from passnet_core.leaderboard.shared_boards import GroundBoards, Rows, Shared
+    from passnet_core.leaderboard.shared_boards import GroundBoards, Rows, SharedAnswers
     from passnet_core.scoring.scores import SampleTable
     from passnet_core.store.base import Store
 
@@ -311,7 +311,7 @@ class Service:
         outcomes = self._store.outcomes(run_id)
         if ending is None:
             subgraph_id = working[0].jobs[0].subgraph_id if working else ""
-            ending = Ending(Phase.START, subgraph_id, sum(outcome.wall_s for outcome in outcomes), "")
+            ending = RunEnding(Phase.START, subgraph_id, sum(outcome.wall_s for outcome in outcomes), "")
         return Progress(
             run=run,
             total=len(run.job_digests),
@@ -467,12 +467,20 @@ class Service:
         verdicts: Sequence[Verdict] = (),
         starred_by: str | None = None,
         viewer: str | None = None,
+        offset: int = 0,
     ) -> tuple[RunSummary, ...]:
         """The newest runs first. The arguments are those of RunQuery. A visitor's own runs do not wait until recorded
         runs are imported."""
         if visitor is None:
             self.wait_until_imported()
-        return self._runs_of(RunQuery(limit, task_id, solver, checks, visitor, tuple(verdicts), starred_by, viewer))
+        return self._runs_of(
+            RunQuery(limit, task_id, solver, checks, visitor, tuple(verdicts), starred_by, viewer, offset)
+        )
+
+    def count_runs(self, task_id: str | None, *, visitor: str | None = None, viewer: str | None = None) -> int:
+        """How many runs there are, without checks. The arguments are those of RunQuery."""
+        self.wait_until_imported()
+        return self._store.count_runs(RunQuery(0, task_id, visitor=visitor, viewer=viewer))
 
     def _runs_of(self, asked: RunQuery) -> tuple[RunSummary, ...]:
         """The runs, after those that an ended process has left have got their outcomes."""
@@ -601,16 +609,16 @@ class Service:
         )
 
     @functools.cached_property
-    def _views(self) -> "Shared[tuple[Board, ...]]":
-        from passnet_core.leaderboard.shared_boards import VIEWS_KEPT, Shared
+    def _views(self) -> "SharedAnswers[tuple[Board, ...]]":
+        from passnet_core.leaderboard.shared_boards import VIEWS_KEPT, SharedAnswers
 
-        return Shared(VIEWS_KEPT)
+        return SharedAnswers(VIEWS_KEPT)
 
     @functools.cached_property
-    def _nobodys_rows(self) -> "Shared[Rows]":
-        from passnet_core.leaderboard.shared_boards import Shared
+    def _nobodys_rows(self) -> "SharedAnswers[Rows]":
+        from passnet_core.leaderboard.shared_boards import SharedAnswers
 
-        return Shared(1)
+        return SharedAnswers(1)
 
     @functools.cached_property
     def _ground_boards(self) -> "GroundBoards":

@@ -57,7 +57,7 @@ class Progress:
 
 
 @dataclass(frozen=True)
-class Ending:
+class RunEnding:
     """What the store does not have of a run of this process that has finished. The fields are those of Progress."""
 
     phase: Phase
@@ -75,7 +75,7 @@ class RunsInProgress:
         self._known = known
         self._lock = threading.Lock()
         self._runs: dict[str, RunInProgress] = {}
-        self._endings: dict[str, Ending] = {}
+        self._endings: dict[str, RunEnding] = {}
         self._failed: deque[str] = deque()
 
     def start(self, run: Run, jobs: tuple[Job, ...], *, fresh: bool, owner: str = NOBODY) -> None:
@@ -91,11 +91,11 @@ class RunsInProgress:
         """The run with this id; None if it is not of this process, or has finished and is in the store."""
         return self._runs.get(run_id)
 
-    def ending(self, run_id: str) -> Ending | None:
+    def ending(self, run_id: str) -> RunEnding | None:
         """How a run of this process has ended; None if it has not, or if KEPT others have ended since."""
         return self._endings.get(run_id)
 
-    def _keep_ending(self, run_id: str, ending: Ending) -> None:
+    def _keep_ending(self, run_id: str, ending: RunEnding) -> None:
         with self._lock:
             self._endings[run_id] = ending
             if not ending.problem:
@@ -173,7 +173,7 @@ class Steps:
 class RunInProgress:
     """The state of a run of this process, written by the scheduler's threads and read by others."""
 
-    def __init__(self, run: Run, jobs: tuple[Job, ...], on_end: Callable[[str, Ending], None]) -> None:
+    def __init__(self, run: Run, jobs: tuple[Job, ...], on_end: Callable[[str, RunEnding], None]) -> None:
         """on_end is called once, with the run's id, before those who wait for its end go on."""
         self._on_end = on_end
         self.run = run
@@ -225,7 +225,7 @@ class RunInProgress:
         if self.finished:
             return
         self._detail, self._ended, self.finished = "", time.monotonic(), True
-        ending = Ending(self._phase, self._subgraph_id, self._elapsed_s(), str(self.failure or ""))
+        ending = RunEnding(self._phase, self._subgraph_id, self._elapsed_s(), str(self.failure or ""))
         self._on_end(self.run.id, ending)
 
     def _elapsed_s(self) -> float:

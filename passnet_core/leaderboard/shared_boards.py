@@ -22,18 +22,18 @@ GROUNDS_KEPT = 64
 """Of how many sets of rows of one ground the boards are kept."""
 
 
-class Shared(Generic[Value]):
+class SharedAnswers(Generic[Value]):
     """Values that are computed once for all who ask at the same time, and again when their stamp has changed."""
 
     def __init__(self, most: int) -> None:
         """most: how many are kept; those that were asked for last."""
         self._most, self._lock = most, threading.Lock()
-        self._kept: OrderedDict[Hashable, _Kept[Value]] = OrderedDict()
+        self._kept: OrderedDict[Hashable, _SharedAnswer[Value]] = OrderedDict()
 
     def of(self, key: Hashable, stamp: object, compute: Callable[[], Value]) -> Value:
         """Return the value of this key. stamp: read before; while it stays the same, so does what compute returns."""
         with self._lock:
-            kept = self._kept.setdefault(key, _Kept())
+            kept = self._kept.setdefault(key, _SharedAnswer())
             self._kept.move_to_end(key)
             while len(self._kept) > self._most:
                 self._kept.popitem(last=False)
@@ -43,7 +43,7 @@ class Shared(Generic[Value]):
             return kept.value[0]
 
 
-class _Kept(Generic[Value]):
+class _SharedAnswer(Generic[Value]):
     def __init__(self) -> None:
         self.computing = threading.Lock()
         self.stamp: object = None

@@ -201,7 +201,8 @@ class StandingForm(BaseModel):
 
 
 class BoardForm(BaseModel):
-    """Solvers that were measured on the same subgraphs under the same conditions, the best aggregate score first."""
+    """Solvers that were measured on the same subgraphs under the same conditions, the best aggregate score first.
+    solvers: how many there are; standings has at most 1,000 of them."""
 
     id: str
     title: str
@@ -213,6 +214,7 @@ class BoardForm(BaseModel):
     subgraphs: int
     total: int
     recorded: list[str]
+    solvers: int
     standings: list[StandingForm]
 
 

@@ -9,7 +9,7 @@ import math
 import time
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Depends, FastAPI, Query, Request, Response
 from fastapi.responses import JSONResponse, PlainTextResponse
@@ -47,11 +47,20 @@ from passnet_core.service import Service
 from passnet_core.settings import LOCAL_HOSTS
 from passnet_core.store.exchange import summary_to_json
 
+if TYPE_CHECKING:
+    from passnet_core.leaderboard.boards import Board
+
 LOOK_EVERY_S = 0.2
 RUN_PAGE = "/runs?run="
 MOST_BOARDS = 10
 """How many boards are answered unless more are asked for."""
 ACCEPTED = 202
+FARTHEST = 1_000_000_000
+TOTAL = "X-Total-Count"
+"""The header with how many there are, in answers that are a part of a list."""
+IN_PARTS: dict[int | str, dict[str, Any]] = {
+    200: {"headers": {TOTAL: {"description": "how many there are in all", "schema": {"type": "integer"}}}}
+}
 OPEN_TO_ALL = ("/api/health", "/api/openapi.json")
 
 
@@ -122,6 +131,7 @@ def _routes(service: Service, door: Door) -> APIRouter:
 
     Caller = Annotated[PersonalService, Depends(caller)]
     Limit = Annotated[int, Query(ge=1, le=MOST_LISTED)]
+    Offset = Annotated[int, Query(ge=0, le=FARTHEST)]
 
     def form_of(access: PersonalService, run_id: str) -> RunForm:
         return RunForm.of(access.progress(run_id), door.page_of(run_id))
@@ -157,7 +167,7 @@ def _routes(service: Service, door: Door) -> APIRouter:
         access: Caller,
         query: Annotated[str, Query(max_length=1000)] = "",
         split: str | None = None,
-        offset: Annotated[int, Query(ge=0)] = 0,
+        offset: Offset = 0,
         limit: Limit = 100,
     ) -> TaskList:
         found = [each for each in searching.found(query, service.corpus.tasks()) if split in (None, each.split)]
@@ -199,9 +209,17 @@ def _routes(service: Service, door: Door) -> APIRouter:
         response.headers["Location"] = f"/api/runs/{run_id}"
         return form_of(access, run_id)
 
-    @routes.get("/runs", summary="Runs that you see, the newest first")
-    def runs(access: Caller, task: str | None = None, mine: bool = False, limit: Limit = 100) -> list[dict[str, Any]]:
-        return [summary_to_json(each) for each in access.runs(limit, task, mine=mine)]
+    @routes.get("/runs", summary="Runs that you see, the newest first", responses=IN_PARTS)
+    def runs(
+        access: Caller,
+        response: Response,
+        task: str | None = None,
+        mine: bool = False,
+        offset: Offset = 0,
+        limit: Limit = 100,
+    ) -> list[dict[str, Any]]:
+        response.headers[TOTAL] = str(access.count_runs(task, mine=mine))
+        return [summary_to_json(each) for each in access.runs(limit, task, mine=mine, offset=offset)]
 
     @routes.get("/runs/{run_id}", summary="How far a run has come")
     async def run(
@@ -228,9 +246,15 @@ def _routes(service: Service, door: Door) -> APIRouter:
         access.share(run_id, asked.shared)
         return asked
 
-    @routes.get("/runs/{run_id}/outcomes", summary="The outcomes so far, in PassBench's published form")
-    def outcomes(access: Caller, run_id: str) -> list[dict[str, Any]]:
-        return [published(each) for each in access.outcomes(run_id)]
+    @routes.get(
+        "/runs/{run_id}/outcomes", summary="The outcomes so far, in PassBench's published form", responses=IN_PARTS
+    )
+    def outcomes(
+        access: Caller, run_id: str, response: Response, offset: Offset = 0, limit: Limit = MOST_LISTED
+    ) -> list[dict[str, Any]]:
+        found = access.outcomes(run_id)
+        response.headers[TOTAL] = str(len(found))
+        return [published(each) for each in found[offset : offset + limit]]
 
     @routes.get("/runs/{run_id}/export", summary="A finished run as a run file", response_class=PlainTextResponse)
     def export(access: Caller, run_id: str) -> PlainTextResponse:
@@ -243,38 +267,38 @@ def _routes(service: Service, door: Door) -> APIRouter:
         entries = [entry_of(each) for each in access.outcomes(run_id)]
         return [report_to_json(each) for each in score_reports(entries)]
 
-    @routes.get("/boards", summary="Solvers ranked on the same subgraphs under the same conditions")
-    def boards(access: Caller, task: str | None = None, limit: Limit = MOST_BOARDS) -> list[BoardForm]:
-        return board_forms(access, task, limit)
+    @routes.get("/boards", summary="Solvers ranked on the same subgraphs under the same conditions", responses=IN_PARTS)
+    def boards(
+        access: Caller, response: Response, task: str | None = None, offset: Offset = 0, limit: Limit = MOST_BOARDS
+    ) -> list[BoardForm]:
+        # those that say most come first
+        found = access.boards(task)
+        response.headers[TOTAL] = str(len(found))
+        return [board_form(board) for board in found[offset : offset + limit]]
 
     return routes
 
 
-def board_forms(access: PersonalService, task_id: str | None, limit: int) -> list[BoardForm]:
-    """The boards that a person sees, of one task or of all, at most so many: those that say most come first."""
+def board_form(board: "Board") -> BoardForm:
+    """A board with the best of its solvers, at most MOST_LISTED."""
     from passnet_core.leaderboard.boards import standings_of
     from passnet_core.scoring.report import report_to_json
 
-    found = []
-    for board in access.boards(task_id)[:limit]:
-        found.append(
-            BoardForm(
-                id=board.id,
-                title=board.title,
-                device=board.device,
-                capture=board.capture.value,
-                profile=board.profile.value,
-                clock_version=board.clock_version,
-                tasks=len(board.task_ids),
-                subgraphs=len(board.places),
-                total=board.total,
-                recorded=list(board.recorded),
-                standings=[
-                    StandingForm(name=name, report=report_to_json(report)) for name, report in standings_of(board)
-                ],
-            )
-        )
-    return found
+    standings = standings_of(board)
+    return BoardForm(
+        id=board.id,
+        title=board.title,
+        device=board.device,
+        capture=board.capture.value,
+        profile=board.profile.value,
+        clock_version=board.clock_version,
+        tasks=len(board.task_ids),
+        subgraphs=len(board.places),
+        total=board.total,
+        recorded=list(board.recorded),
+        solvers=len(standings),
+        standings=[StandingForm(name=name, report=report_to_json(report)) for name, report in standings[:MOST_LISTED]],
+    )
 
 
 def _readable(request: Request) -> None:

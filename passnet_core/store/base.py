@@ -63,6 +63,9 @@ class Store(Protocol):
     def runs(self, asked: RunQuery) -> tuple[RunSummary, ...]:
         """Return runs, newest first."""
 
+    def count_runs(self, asked: RunQuery) -> int:
+        """Return how many runs fit, whatever limit and offset are."""
+
     def visitor_of(self, run_id: str) -> str:
         """Return who asked for a run; "" for nobody, and for a run that is not here."""
 

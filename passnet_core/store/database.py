@@ -185,17 +185,7 @@ class Database:
         return _read(Run, rows[0][0]) if rows else None
 
     def runs(self, asked: RunQuery) -> tuple[RunSummary, ...]:
-        rows = self._rows(
-            "runs",
-            limit=asked.limit,
-            task_id=asked.task_id,
-            solver=asked.solver and asked.solver.value,
-            checks=asked.checks,
-            visitor=asked.visitor,
-            viewer=asked.viewer,
-            verdicts=[each.value for each in asked.verdicts],
-            starred_by=asked.starred_by,
-        )
+        rows = self._rows("runs", limit=asked.limit, offset=asked.offset, **_filters(asked))
         summaries = []
         for content, verdicts, numbers, accepted, device, median, by, before, device_before, same in rows:
             run = _read(Run, content)
@@ -203,6 +193,9 @@ class Database:
             earlier = None if before is None else EarlierRun(_read(Run, before), device_before, same)
             summaries.append(RunSummary(run, counts, accepted, len(run.job_digests), device, median, by, earlier))
         return tuple(summaries)
+
+    def count_runs(self, asked: RunQuery) -> int:
+        return int(self._rows("count_runs", **_filters(asked))[0][0])
 
     def visitor_of(self, run_id: str) -> str:
         rows = self._rows("visitor_of", run_id=run_id)
@@ -514,6 +507,18 @@ def _other_run(file: RunFile) -> StoreRefusal:
 
 def _job_name(outcome: Outcome) -> JobName:
     return JobName(outcome.job_digest, outcome.task_id, outcome.subgraph_id, outcome.subgraph_digest, outcome.dtype)
+
+
+def _filters(asked: RunQuery) -> dict[str, Any]:
+    return {
+        "task_id": asked.task_id,
+        "solver": asked.solver and asked.solver.value,
+        "checks": asked.checks,
+        "visitor": asked.visitor,
+        "viewer": asked.viewer,
+        "verdicts": [each.value for each in asked.verdicts],
+        "starred_by": asked.starred_by,
+    }
 
 
 def _add_bundles(cursor: duckdb.DuckDBPyConnection, bundles: Sequence[Bundle]) -> None:

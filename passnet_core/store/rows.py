@@ -37,7 +37,8 @@ class JobName:
 
 @dataclass(frozen=True)
 class RunQuery:
-    """Which runs are asked for: at most limit, of all that fit. task_id, solver, visitor, starred_by: None for any.
+    """Which runs are asked for: at most limit, of all that fit, after the first offset. task_id, solver, visitor,
+    starred_by: None for any.
     checks: include runs of stage CHECK. visitor: who asked for them. verdicts: a run fits if it has an outcome with one
     of these; () for any. starred_by: only those that this visitor starred. viewer: only this visitor's, and those that
     are nobody's."""
@@ -50,6 +51,7 @@ class RunQuery:
     verdicts: tuple[Verdict, ...] = ()
     starred_by: str | None = None
     viewer: str | None = None
+    offset: int = 0
 
 
 @dataclass(frozen=True)

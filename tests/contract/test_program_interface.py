@@ -122,6 +122,35 @@ def test_an_exported_run_is_a_run_file(alone: Playground, tmp_path: Path) -> Non
         assert elsewhere.program().get(f"/runs/{run['run']}")["accepted"] == 3
 
 
+def test_what_grows_comes_in_parts_and_says_how_much_there_is(many: Playground) -> None:
+    alice, bob = many.program("alice"), many.program("bob")
+    made = [alice.judged(task="relu", bundle=bundle(f"{FASTER}# {n}\n"), stage="measure")["run"] for n in range(5)]
+    bob.judged(task="relu", bundle=bundle())
+
+    def parts(path: str) -> tuple[list[Any], str]:
+        answered = alice.ask("GET", f"/api{path}")
+        assert answered.status == 200, answered
+        return answered.data, {name.lower(): value for name, value in answered.headers.items()}["x-total-count"]
+
+    def ids(path: str) -> tuple[list[str], str]:
+        data, total = parts(path)
+        return [each["run"] for each in data], total
+
+    assert ids("/runs") == (made[::-1], "5"), "a program that asks for no part gets what it got before"
+    assert ids("/runs?offset=1&limit=2&mine=true&task=relu") == (made[3:1:-1], "5")
+    assert ids("/runs?offset=9") == ([], "5")
+    assert ids("/runs?task=gone") == ([], "0")
+    outcomes, total = parts(f"/runs/{made[0]}/outcomes")
+    assert (len(outcomes), total) == (3, "3")
+    assert parts(f"/runs/{made[0]}/outcomes?offset=1&limit=1") == (outcomes[1:2], "3")
+    (board,), total = parts("/boards")
+    assert (total, board["solvers"], len(board["standings"])) == ("1", 5, 5)
+    assert parts("/boards?offset=1") == ([], "1")
+    for wrong in ("offset=-1", "limit=0", "limit=1001", f"offset={10**30}"):
+        for path in ("/runs", f"/runs/{made[0]}/outcomes", "/boards", "/tasks"):
+            assert alice.ask("GET", f"/api{path}?{wrong}").status == 422, (path, wrong)
+
+
 def test_a_run_under_way_is_waited_for_for_a_while_and_can_be_cancelled(
     alone: Playground, backend: FakeBackend
 ) -> None:

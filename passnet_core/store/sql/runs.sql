@@ -9,7 +9,7 @@ WITH chosen AS (
            OR id IN (SELECT run_id FROM outcomes WHERE list_contains($verdicts::VARCHAR[], verdict)))
       AND ($starred_by IS NULL OR id IN (SELECT run_id FROM run_notes WHERE visitor = $starred_by AND starred))
     ORDER BY started_at DESC, place DESC
-    LIMIT $limit
+    LIMIT $limit OFFSET $offset
 ),
 -- the run before each one that was made here: of the same visitor, on the same tasks
 earlier AS (

@@ -5,12 +5,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from passnet_core.leaderboard.shared_boards import Shared
+from passnet_core.leaderboard.shared_boards import SharedAnswers
 from tests.waiting import seconds
 
 
 def test_who_asks_at_the_same_time_gets_the_one_answer() -> None:
-    shared, go_on, computed = Shared[object](8), threading.Event(), []
+    shared, go_on, computed = SharedAnswers[object](8), threading.Event(), []
 
     def compute() -> object:
         assert go_on.wait(seconds(60))
@@ -28,14 +28,14 @@ def test_who_asks_at_the_same_time_gets_the_one_answer() -> None:
 
 
 def test_an_error_is_told_and_not_kept() -> None:
-    shared = Shared[str](8)
+    shared = SharedAnswers[str](8)
     with pytest.raises(ZeroDivisionError):
         shared.of("me", 1, lambda: str(1 // 0))
     assert shared.of("me", 1, lambda: "mended") == "mended"
 
 
 def test_only_so_many_answers_are_kept() -> None:
-    shared = Shared[int](2)
+    shared = SharedAnswers[int](2)
     for number in range(5):
         shared.of(number, 1, lambda number=number: number)  # type: ignore[misc]
     assert [shared.of(number, 1, lambda: -1) for number in (3, 4)] == [3, 4]

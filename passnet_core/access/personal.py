@@ -319,7 +319,6 @@ class PersonalService:
         *,
         checks: bool = False,
         mine: bool = False,
-        offset: int = 0,
         verdicts: Sequence[Verdict] = (),
         starred: bool = False,
         offset: int = 0,
@@ -335,13 +334,7 @@ class PersonalService:
             starred_by=self.owner if starred else None,
             viewer=self.viewer,
             offset=offset,
-            offset=offset,
         )
-
-    def count_runs(self, task_id: str | None, *, mine: bool = False) -> int:
-        """How many runs there are. The arguments are those of runs."""
-        visitor = (self.owner or None) if mine else None
-        return self._service.count_runs(task_id, visitor=visitor, viewer=self.viewer)
 
     def count_runs(self, task_id: str | None, *, mine: bool = False) -> int:
         """How many runs there are. The arguments are those of runs."""

@@ -284,11 +284,11 @@ class Service:
         """Start a run in the background and return its id. Without a bundle, TorchInductor is judged.
 
         subgraph_ids: None for all. fresh: judge even jobs whose outcome is known. owner: whose run it is, who takes
-        turns with others at the judge. Raises UnknownItem if the task lacks a subgraph, StoreError if the run cannot be
-        stored."""
+        turns with others at the judge, and whose passes have no more time than the meter allows. Raises UnknownItem if
+        the task lacks a subgraph, StoreError if the run cannot be stored."""
         if self._closing.is_set():
             raise StoreRefusal("The playground is shutting down. Start it again, then start the run again.")
-        jobs = jobs_of(task, bundle, spec, subgraph_ids)
+        jobs = jobs_of(task, bundle, self._bounded(spec, owner), subgraph_ids)
         run = new_run(jobs, label=label)
         if bundle is not None:
             self._store.add_bundle(bundle)
@@ -297,6 +297,9 @@ class Service:
         with self._judging_lock:
             self._judging.add(run.id)
         return run.id
+
+    def _bounded(self, spec: EvalSpec, owner: str) -> EvalSpec:
+        return replace(spec, deadline_s=min(spec.deadline_s, self._scheduler.meter.longest_s(owner, spec.stage)))
 
     def progress(self, run_id: str, *, within_s: float = 0.0) -> Progress:
         """How far a run has come, live or stored. within_s: wait so long for a run of this process that has not
@@ -376,7 +379,8 @@ class Service:
         """The outcome of a check of one subgraph if it is known within so many seconds, otherwise None: ask again.
 
         Stores nothing, and gives up what the owner asked before about this subgraph. Raises UnknownItem."""
-        job = jobs_of(task, bundle, replace(spec, stage=Stage.CHECK), [subgraph_id])[0]
+        checking = self._bounded(replace(spec, stage=Stage.CHECK), owner)
+        job = jobs_of(task, bundle, checking, [subgraph_id])[0]
         return self._live.within(job, owner, seconds)
 
     def survey(self, bundle: Bundle, task_ids: Sequence[str], *, owner: str = NOBODY) -> Iterator[TaskMatches]:

@@ -19,8 +19,12 @@ CAPTURES = {
 BASELINES = {name: baseline for baseline, name in BASELINE_NAMES.items()}
 
 
-def options_menu(device: Device) -> None:
-    """Draw the settings of a run. They apply to every page of this session."""
+LONGEST_S, USUAL_S = 1800, 120
+
+
+def options_menu(device: Device, most_s: float) -> None:
+    """Draw the settings of a run. They apply to every page of this session. most_s: how many seconds a pass of this
+    person may take at most."""
     if device is Device.CUDA:
         st.radio("What to judge", list(STAGES), index=1, key=STAGE, persist_state="session")
     st.radio("Capture", list(CAPTURES), key=CAPTURE, persist_state="session")
@@ -35,7 +39,9 @@ def options_menu(device: Device) -> None:
             "rounding it rounds each of them, as eager does.",
         )
         st.number_input("Timed blocks", 1, 50, 5, key=TRIALS, persist_state="session")
-    st.number_input("Deadline per subgraph, seconds", 5, 1800, 120, key=DEADLINE, persist_state="session")
+    longest_s = int(min(most_s, LONGEST_S))
+    usual_s = min(USUAL_S, longest_s)
+    st.number_input("Deadline per subgraph, seconds", 5, longest_s, usual_s, key=DEADLINE, persist_state="session")
     cap = "At most one replacement function, as in PassNet"
     if PROFILES.get(profile or "") is Profile.PASSNET:
         st.checkbox(cap, value=True, disabled=True, key=f"{CAP}-given")
@@ -55,6 +61,6 @@ def spec_of(device: Device, stage: Stage | None) -> EvalSpec:
         profile=profile,
         baseline=BASELINES.get(state.get(BASELINE, ""), Baseline.INDUCTOR),
         trials=int(state.get(TRIALS) or 5),
-        deadline_s=float(state.get(DEADLINE) or 120),
+        deadline_s=float(state.get(DEADLINE) or USUAL_S),
         replacement_cap=1 if state.get(CAP) or profile is Profile.PASSNET else None,
     )

@@ -74,7 +74,7 @@ def more(task: Task, draft: EditorDraft) -> None:
         drafting.file_menu(draft)
         desk.start_over(task, draft, "Restores the text that these passes started with.")
     with options:
-        options_menu(resources.service().device)
+        options_menu(resources.service().device, resources.service().longest_job_s)
     with other:
         drafts_list()
         links.link("explore", "Choose another task", icon=":material/travel_explore:")

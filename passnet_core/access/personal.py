@@ -4,9 +4,9 @@ A run is its owner's until the owner shares it. Runs of nobody are everybody's: 
 were imported, or were made by a command on the server. Whatever somebody may not see is told apart from nothing in no
 way."""
 
+import math
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from passnet_core.access.account import Account
@@ -41,7 +41,6 @@ from passnet_core.records import (
     PassTrace,
     Run,
     SolverKind,
-    Stage,
     Subgraph,
     Task,
     Verdict,
@@ -188,6 +187,11 @@ class PersonalService:
     def may_use_gpu(self) -> bool:
         return self.person is None or self.person.allowance.gpu
 
+    @property
+    def longest_job_s(self) -> float:
+        """How many seconds a pass of this person may take in a job."""
+        return math.inf if self.person is None else self.person.allowance.job_s
+
     # --- judging ---
 
     def submit(
@@ -200,8 +204,7 @@ class PersonalService:
         label: str = "",
         fresh: bool = False,
     ) -> str:
-        """Like Service.submit, with no later deadline than this role has. Raises NotAllowed and QuotaExceeded too."""
-        spec = self._visit.bounded(spec)
+        """Like Service.submit. Raises NotAllowed and QuotaExceeded too."""
         jobs = len(task.subgraphs if subgraph_ids is None else subgraph_ids)
         with self._service.admission(self.owner):
             self._visit.admit(
@@ -237,7 +240,6 @@ class PersonalService:
     ) -> Outcome | None:
         """Like Service.check_within. Raises NotAllowed and QuotaExceeded too."""
         self._visit.admit()
-        spec = self._visit.bounded(replace(spec, stage=Stage.CHECK))
         return self._service.check_within(task, bundle, spec, subgraph_id, seconds, owner=self.owner)
 
     def survey(self, bundle: Bundle, task_ids: Sequence[str]) -> Iterator[TaskMatches]:

@@ -1,12 +1,11 @@
 """Who is here, and the register that limits and notes what they do."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from passnet_core.people.person import Person
 from passnet_core.people.quotas import Quotas
 from passnet_core.people.register import Register
-from passnet_core.records import EvalSpec
 
 KeptBytes = Callable[[str, tuple[str, ...]], int]
 
@@ -26,13 +25,6 @@ class Visit:
             Quotas(self.register).admit(self.person, jobs, waiting, on_gpu=on_gpu)
         if kept_bytes is not None:
             self.keep(kept_bytes)
-
-    def bounded(self, spec: EvalSpec) -> EvalSpec:
-        """The spec with no more time for a job than this person's passes may take."""
-        if self.person is None:
-            return spec
-        most_s = self.person.allowance.deadline_s(spec.stage)
-        return replace(spec, deadline_s=min(spec.deadline_s, most_s))
 
     def keep(self, kept_bytes: KeptBytes) -> None:
         """Raises NotAllowed like Quotas.keep. kept_bytes: Service.kept_bytes."""

@@ -57,6 +57,9 @@ class Meter(Protocol):
     def spent(self, owner: str, seconds: float) -> None:
         """A judge has worked so many seconds for this owner, and may go on."""
 
+    def longest_s(self, owner: str, stage: Stage) -> float:
+        """How many seconds a pass of this owner may take in a job of this stage."""
+
     def patience_s(self, owner: str) -> float:
         """How many seconds more than others who wait this owner may have had of a judge, before a turn is ended."""
 
@@ -69,6 +72,9 @@ class Unmetered:
 
     def spent(self, owner: str, seconds: float) -> None:
         """Count nothing."""
+
+    def longest_s(self, owner: str, stage: Stage) -> float:
+        return math.inf
 
     def patience_s(self, owner: str) -> float:
         return math.inf

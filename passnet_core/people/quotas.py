@@ -5,6 +5,7 @@ import math
 from passnet_core.errors import PlaygroundError
 from passnet_core.people.person import Person, PersonRole
 from passnet_core.people.register import Register
+from passnet_core.records import Stage
 
 VISITORS = "visitors"
 """Who has used what those who have not signed in have used together."""
@@ -43,6 +44,9 @@ class Quotas:
         self._register.spent(owner, seconds)
         if owner and self._register.visitor(owner).role is PersonRole.VISITOR:
             self._register.spent(VISITORS, seconds)
+
+    def longest_s(self, owner: str, stage: Stage) -> float:
+        return self._register.visitor(owner).allowance.deadline_s(stage) if owner else math.inf
 
     def patience_s(self, owner: str) -> float:
         return self._register.visitor(owner).allowance.patience_s if owner else math.inf

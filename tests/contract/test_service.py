@@ -13,7 +13,7 @@ import pytest
 
 from passnet_core.corpus.layout import write_task
 from passnet_core.errors import BadInput, EmptyScore, StoreError, StoreRefusal, UnknownItem
-from passnet_core.execution.backends.base import JobEvent, outcome_without_judge
+from passnet_core.execution.backends.base import Cancellation, JobEvent, outcome_without_judge
 from passnet_core.execution.backends.fake import FAKE_ENVIRONMENT, FakeBackend
 from passnet_core.leaderboard.boards import ranked, twin
 from passnet_core.records import (
@@ -38,7 +38,7 @@ from passnet_core.store.opening import open_store
 from passnet_core.store.prepared import place_prepared
 from passnet_core.store.rows import RunFile, RunQuery
 from tests.contract.made import BUNDLE, MEASURE, job, outcome, run_of, task
-from tests.waiting import seconds
+from tests.waiting import eventually, seconds
 
 PROJECT = Path(__file__).resolve().parents[2]
 VERIFY = EvalSpec()
@@ -271,9 +271,9 @@ def test_closing_the_service_cancels_its_runs_and_refuses_new_ones(opened: Openi
     entered = threading.Event()
 
     class Patient(FakeBackend):
-        def run(self, job: Job, listen: Callable[[JobEvent], None], cancelled: threading.Event) -> Outcome:
+        def run(self, job: Job, listen: Callable[[JobEvent], None], cancelled: Cancellation) -> Outcome:
             entered.set()
-            assert cancelled.wait(seconds(60))
+            eventually(cancelled.is_set)
             return outcome_without_judge(job, Verdict.CANCELLED, "Cancelled.")
 
     service = open_service(settings_in(tmp_path), backend=Patient(outcome))

@@ -89,6 +89,15 @@ def judged(of: PersonalService, bundle: Bundle = OWN) -> str:
     return run_id
 
 
+def test_a_visitors_pass_has_no_more_time_than_visitors_have(public: Public) -> None:
+    page = visiting.opened("workbench", {"task": TASK_ID}, ALICE)
+    (deadline,) = [each for each in page.number_input if "Deadline" in each.label]
+    assert (deadline.value, deadline.max) == (60, 60)
+    alice = public.visitor(ALICE)
+    run_id = alice.submit(alice.shared.corpus.task(TASK_ID), OWN, EvalSpec(stage=Stage.VERIFY, deadline_s=600.0))
+    assert {each.spec.deadline_s for each in alice.wait(run_id)} == {60.0}
+
+
 def test_nobody_sees_what_is_anothers(public: Public) -> None:
     alice, bob = public.visitor(ALICE), public.visitor(BOB)
     alice.save_draft(TASK_ID, "mine", OWN, None)

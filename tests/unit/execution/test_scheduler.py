@@ -300,6 +300,9 @@ class Watched:
             self.charged[owner] = self.charged.get(owner, 0.0) + seconds
             self.changed.notify_all()
 
+    def longest_s(self, owner: str, stage: Stage) -> float:
+        return math.inf
+
     def patience_s(self, owner: str) -> float:
         return self.patience
 

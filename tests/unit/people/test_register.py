@@ -132,7 +132,7 @@ def test_each_role_may_use_so_much(register: Register) -> None:
 def test_each_role_may_store_so_many_bytes(register: Register) -> None:
     quotas, visitor = Quotas(register), register.visitor("v" * 32)
     quotas.keep(visitor, 32 * 2**20 - 1)
-    with pytest.raises(NotAllowed, match=r"the 32 MB of drafts and passes that a visitor may store.*Sign in"):
+    with pytest.raises(NotAllowed, match=r"the 32 MB of drafts, passes and results that a visitor may store.*Sign in"):
         quotas.keep(visitor, 32 * 2**20)
     member = register.signed_in("m" * 32, "Mia")
     quotas.keep(member, 32 * 2**20)

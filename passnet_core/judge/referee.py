@@ -10,16 +10,13 @@ import contextlib
 import ctypes
 import json
 import os
-import select
 import shutil
 import signal
 import socket
-import sys
 import threading
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
-from types import FrameType
 from typing import Any, TextIO
 
 from passnet_core.errors import BadInput, PlaygroundError
@@ -49,17 +46,17 @@ M_MMAP_MAX, M_TRIM_THRESHOLD = -4, -1
 
 
 def main(descriptor: int, isolation: str, home: Path, spares: int) -> None:
-    """Answer requests until the channel closes or SIGTERM arrives. Runs as a program of its own.
+    """Answer requests until the channel closes, which ends this process. Runs as a program of its own.
 
     descriptor: the channel's socket. isolation: a name, or "auto". home: the folder of scratch files and locks.
     spares: how many warm spares to keep per device."""
-    signal.signal(signal.SIGTERM, _leave)
     os.environ.setdefault("OMP_NUM_THREADS", sandbox.usual_threads())
     _keep_freed_memory()
     channel = socket.socket(fileno=descriptor)
     channel.set_inheritable(False)
-    threading.Thread(target=_leave_when_alone, args=(channel,), daemon=True).start()
-    scratch = _own_scratch(home / "scratch")
+    scratch = _own_scratch(home)
+    # torch makes folders there
+    os.environ["TMPDIR"] = str(scratch)
     place = WorkerPlace(sandbox.chosen(isolation), scratch)
     pool = WorkerPool(place, spares=spares, home=home)
     signal.signal(signal.SIGUSR1, lambda number, frame: setattr(place.given_up, "is_set", True))
@@ -79,9 +76,7 @@ def main(descriptor: int, isolation: str, home: Path, spares: int) -> None:
     except (BrokenPipeError, ConnectionResetError):
         return
     finally:
-        # the channel may have closed first: SIGTERM must not interrupt this
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        pool.close()
+        sandbox.kill_tree(os.getpid(), reap=False)
         shutil.rmtree(scratch, ignore_errors=True)
 
 
@@ -100,14 +95,13 @@ def _return_freed_memory() -> None:
         ctypes.CDLL(None).malloc_trim(0)
 
 
-def _own_scratch(folder: Path) -> Path:
-    """Make a folder for this process alone, and remove the folders of referees that were killed."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for left in folder.iterdir():
+def _own_scratch(home: Path) -> Path:
+    """Make a folder for this process alone, and remove the folders of processes that were killed."""
+    own = sandbox.own_scratch(home)
+    own.mkdir(parents=True, exist_ok=True)
+    for left in own.parent.iterdir():
         if left.name.isdigit() and not Path("/proc", left.name).exists():
             shutil.rmtree(left, ignore_errors=True)
-    own = folder / str(os.getpid())
-    own.mkdir(exist_ok=True)
     return own
 
 
@@ -124,21 +118,6 @@ def _get_ready(pool: WorkerPool, device: Device, *, checking: bool) -> None:
         import torch._dynamo  # noqa: F401
 
         from passnet_core.judge.stages import inspection, measure, verify  # noqa: F401
-
-
-def _leave(number: int, frame: FrameType | None) -> None:
-    # the backend and its closed channel may both send SIGTERM: the second must not interrupt the clean-up
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    sys.exit(0)
-
-
-def _leave_when_alone(channel: socket.socket) -> None:
-    """End this process when the backend is gone, even during a job. A parent-death signal would not do: it follows the
-    thread that started this process, which may end long before the backend does."""
-    poll = select.poll()
-    poll.register(channel, select.POLLRDHUP)
-    poll.poll()
-    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _answer(asked: Any, codes: Sequence[str], pool: WorkerPool, home: Path, lines: TextIO) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import platform
 import struct
 import subprocess
 import sys
@@ -18,11 +19,13 @@ from tests.waiting import seconds
 pytestmark = pytest.mark.sandbox
 
 
-def inside(code: str, *, also: Sequence[Path] = (), **more: str) -> subprocess.CompletedProcess[str]:
+def inside(
+    code: str, *, also: Sequence[Path] = (), device: Device = Device.CPU, **more: str
+) -> subprocess.CompletedProcess[str]:
     """Run Python code in the sandbox of a candidate. also: further folders that it shows."""
     return subprocess.run(
-        sandbox.command([sys.executable, "-c", code], isolation=Isolation.SANDBOXED, device=Device.CPU, also=also),
-        env=sandbox.environment(Device.CPU, sandbox.private_temp(also), {**os.environ, **more}),
+        sandbox.command([sys.executable, "-c", code], isolation=Isolation.SANDBOXED, device=device, also=also),
+        env=sandbox.environment(device, sandbox.private_temp(also), {**os.environ, **more}),
         capture_output=True,
         text=True,
         timeout=seconds(60),
@@ -30,8 +33,8 @@ def inside(code: str, *, also: Sequence[Path] = (), **more: str) -> subprocess.C
     )
 
 
-def told(code: str, *, also: Sequence[Path] = (), **more: str) -> object:
-    ran = inside(f"import json, os, socket\n{code}", also=also, **more)
+def told(code: str, *, also: Sequence[Path] = (), device: Device = Device.CPU, **more: str) -> object:
+    ran = inside(f"import json, os, socket\n{code}", also=also, device=device, **more)
     assert ran.returncode == 0, ran.stderr
     return json.loads(ran.stdout)
 
@@ -229,3 +232,104 @@ print(json.dumps(changed))
 
 def test_a_sandbox_can_change_no_setting_of_the_kernel_even_if_root_has_started_it() -> None:
     assert told(SETTINGS) == []
+
+
+MAKES_FILES = """
+made = {}
+for folder in (os.environ["TMPDIR"], "/dev/shm"):
+    open(f"{folder}/first", "w").close()
+    makes = (
+        lambda path: open(path, "w").close(),
+        os.mkdir,
+        lambda path: os.symlink("first", path),
+        lambda path: os.link(f"{folder}/first", path),
+    )
+    made[folder] = 1
+    try:
+        while made[folder] < LIMIT + 100:
+            makes[made[folder] % 4](f"{folder}/{made[folder]}")
+            made[folder] += 1
+    except OSError:
+        pass
+print(json.dumps(list(made.values())))
+"""
+
+
+@pytest.mark.parametrize("device", Device)
+def test_the_number_of_files_in_a_sandbox_is_limited(device: Device) -> None:
+    limit = sandbox.LIMITS.files
+    made = told(MAKES_FILES.replace("LIMIT", str(limit)), device=device)
+    assert isinstance(made, list)
+    # its first folder is one of them
+    assert made == [limit - 1, limit - 1]
+
+
+CONFINED = """
+from passnet_core.judge.supervisor import sandbox
+from passnet_core.records import Device
+sandbox.limit_this_process(device=Device.CPU, cpu_s=100.0)
+sandbox.confine_this_process(Device.CPU)
+"""
+"""What a worker does before candidate code runs."""
+
+OPENS = """
+import ctypes, select
+libc = ctypes.CDLL(None, use_errno=True)
+
+def call(name, *given):
+    descriptor = getattr(libc, name)(*given)
+    if descriptor < 0:
+        raise OSError(ctypes.get_errno(), name)
+    return descriptor
+
+def most(make):
+    kept = []
+    try:
+        while len(kept) < 5_000:
+            kept.append(make())
+    except OSError:
+        pass
+    for each in kept:
+        for one in each if isinstance(each, tuple) else (each,):
+            os.close(one) if isinstance(one, int) else one.close()
+    return len(kept)
+
+print(json.dumps({
+    "pipes": most(os.pipe),
+    "sockets": most(socket.socketpair),
+    "events": most(lambda: os.eventfd(0)),
+    "polls": most(select.epoll),
+    "timers": most(lambda: call("timerfd_create", 1, 0)),
+    "signals": most(lambda: call("signalfd", -1, bytes(128), 0)),
+    "processes": most(lambda: os.pidfd_open(os.getpid())),
+    "watches of files": most(lambda: call("inotify_init1", 0)),
+    "memory": most(lambda: os.memfd_create("hidden")),
+    "terminals": most(os.openpty),
+}))
+"""
+
+
+def test_whatever_the_kernel_keeps_for_a_candidate_is_an_open_file_of_which_it_may_have_so_many() -> None:
+    most = told(CONFINED + OPENS)
+    assert isinstance(most, dict)
+    assert [name for name, number in most.items() if number == 0] == ["memory", "terminals"]
+    assert all(number < sandbox.LIMITS.open_files for number in most.values()), most
+
+
+UNCOUNTED = (
+    "io_setup", "inotify_add_watch", "fanotify_init", "landlock_create_ruleset", "shmget", "msgget", "semget",
+    "mq_open", "add_key", "mount", "unshare",
+)  # fmt: skip
+
+
+def test_what_no_limit_counts_is_refused_to_a_candidate() -> None:
+    column = confinement.ARCHITECTURES[platform.machine()][0]
+    numbers = {name: confinement.REFUSED_CALLS[name][column] for name in UNCOUNTED}
+    tried = f"""
+import ctypes, errno
+libc = ctypes.CDLL(None, use_errno=True)
+def refused(number):
+    return libc.syscall(number, 0, 0, 0, 0, 0) == -1 and ctypes.get_errno() == errno.EPERM
+print(json.dumps([name for name, number in {numbers}.items() if not refused(number)]))
+"""
+    assert told(CONFINED + tried) == []

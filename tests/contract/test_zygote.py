@@ -40,6 +40,7 @@ print("SEEN" + json.dumps({
     "folder": os.getcwd(),
     "namespaces": {each: os.readlink(f"/proc/self/ns/{each}") for each in ("user", "pid", "mnt", "net", "ipc", "uts")},
     "user": [os.getuid(), os.getgid()],
+    "files": [os.statvfs(each).f_files for each in (os.environ["TMPDIR"], "/dev/shm")],
 }), flush=True)
 """
 
@@ -84,6 +85,7 @@ def test_a_bundle_is_alone_and_has_no_more_rights_than_in_a_sandbox_of_its_own(p
     assert len(first["temporary"]) == 1, "its own files"
     assert first["folder"] == sandbox.private_temp()
     assert first["user"] == [1000, 1000]
+    assert first["files"] == [sandbox.LIMITS.files] * 2
     second = seen(pool, 2)
     assert len(second["processes"]) == 4
     assert len(second["temporary"]) == 1

@@ -3,7 +3,6 @@
 import contextlib
 import json
 import os
-import signal
 import subprocess
 import tempfile
 import threading
@@ -11,10 +10,11 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from queue import LifoQueue
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from passnet_core.errors import BadInput, InfrastructureError
 from passnet_core.execution.backends.base import (
+    Cancellation,
     Capacity,
     CompileKernels,
     DeviceInfo,
@@ -27,7 +27,7 @@ from passnet_core.execution.backends.base import (
     outcome_without_judge,
     spares_each,
 )
-from passnet_core.execution.backends.referee_process import Referee, RefereeProgram
+from passnet_core.execution.backends.referee_process import Referee, RefereeProgram, await_end
 from passnet_core.records import (
     Device,
     Environment,
@@ -119,14 +119,14 @@ class LocalBackend:
         """How many warm spares each judge keeps per device."""
         return self._spares or spares_each(self.info().spares, self.judges)
 
-    def run(self, job: Job, listen: Listen, cancelled: threading.Event) -> Outcome:
+    def run(self, job: Job, listen: Listen, cancelled: Cancellation) -> Outcome:
         """Judge the job and return its one outcome, whatever happens."""
         if problem := self.info().problem:
             return outcome_without_judge(job, Verdict.INFRASTRUCTURE, problem)
         with self._referee(light=job.spec.stage is Stage.CHECK) as referee:
             return referee.run(job, listen, cancelled)
 
-    def inspect(self, question: Question[T], cancelled: threading.Event) -> T:
+    def inspect(self, question: Question[T], cancelled: Cancellation) -> T:
         """Have a referee answer a question between jobs, so that no clock is disturbed. Raises like Backend.inspect."""
         problem = self.info().problem
         if problem and not isinstance(question, MatchSources):
@@ -134,7 +134,7 @@ class LocalBackend:
         with self._referee(light=question.light) as referee:
             return cast(T, self._answer(referee, question, problem, cancelled))
 
-    def _answer(self, referee: Referee, question: object, problem: str, cancelled: threading.Event) -> object:
+    def _answer(self, referee: Referee, question: object, problem: str, cancelled: Cancellation) -> object:
         match question:
             case InspectSubgraph(subgraph, device, with_code, baseline):
                 asked = {"subgraph": to_json(subgraph), "device": device.value, "code": with_code}
@@ -196,7 +196,7 @@ class LocalBackend:
         *,
         device: Device = Device.CPU,
         folders: Sequence[Path] = (),
-        cancelled: threading.Event | None = None,
+        cancelled: Cancellation | None = None,
     ) -> bytes:
         """Run a program of this package, isolated like candidate code, and return its standard output.
 
@@ -207,29 +207,41 @@ class LocalBackend:
         with tempfile.TemporaryFile() as asked, tempfile.TemporaryFile() as answer, tempfile.TemporaryFile() as said:
             asked.write(given)
             asked.seek(0)
-            process = subprocess.Popen(
-                self.command("confined", self.isolation, str(self.home), device, module, str(limit_s), *named),
-                stdin=asked,
-                stdout=answer,
-                stderr=said,
-                env=self.environment(),
-                start_new_session=True,
-            )
-            try:
+            words = (str(self.home), device, module, str(limit_s), *named)
+            with self._started("confined", *words, stdin=asked, stdout=answer, stderr=said) as process:
                 code = _waited(process, limit_s, cancelled or threading.Event())
-            finally:
-                if process.poll() is None:
-                    with contextlib.suppress(ProcessLookupError):
-                        os.killpg(process.pid, signal.SIGKILL)
-                    process.wait()
             answer.seek(0)
             said.seek(max(0, said.seek(0, os.SEEK_END) - 2000))
-            words = said.read().decode(errors="replace").strip() or f"The program ended with exit code {code}."
+            last = said.read().decode(errors="replace").strip() or f"The program ended with exit code {code}."
             if code == UNAVAILABLE:
-                raise InfrastructureError(words)
+                raise InfrastructureError(last)
             if code:
-                raise BadInput(words.rpartition("\n")[2])
+                raise BadInput(last.rpartition("\n")[2])
             return answer.read()
+
+    @contextlib.contextmanager
+    def _started(self, program: str, *words: str, **streams: Any) -> Iterator["subprocess.Popen[bytes]"]:
+        """One of the judge's programs in this isolation. It ends with the block, and with this process: then a pipe is
+        closed that only this process holds. Raises OSError."""
+        theirs, ours = os.pipe()
+        try:
+            process = subprocess.Popen(
+                self.command(program, str(theirs), self.isolation, *words),
+                env=self.environment(),
+                pass_fds=(theirs,),
+                start_new_session=True,
+                **streams,
+            )
+        except OSError:
+            os.close(ours)
+            raise
+        finally:
+            os.close(theirs)
+        try:
+            yield process
+        finally:
+            os.close(ours)
+            await_end(process)
 
     def command(self, *arguments: str) -> list[str]:
         return [self.python, "-m", "passnet_core.judge", *arguments]
@@ -241,15 +253,9 @@ class LocalBackend:
 
     def _described(self) -> DeviceInfo:
         try:
-            asked = subprocess.run(
-                self.command("describe", self.isolation),
-                capture_output=True,
-                text=True,
-                timeout=GRACE_S,
-                check=False,
-                env=self.environment(),
-            )
-            told = json.loads(asked.stdout)
+            with self._started("describe", stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+                answer, said = process.communicate(timeout=GRACE_S)
+            told = json.loads(answer)
             return DeviceInfo(
                 device=Device(told["device"]),
                 label=told["environment"]["device"] if told["environment"] else told["device"],
@@ -261,12 +267,12 @@ class LocalBackend:
         except (OSError, subprocess.TimeoutExpired) as error:
             problem = f"The judge's Python, {self.python}, cannot be started: {error}. Set PASSNET_PYTHON to another."
         except (ValueError, KeyError, TypeError, BadInput):
-            said = asked.stderr.strip().rpartition("\n")[2][:300]
-            problem = f"The judge cannot be started with {self.python}: {said or 'no output'}. Set PASSNET_PYTHON."
+            last = said.decode(errors="replace").strip().rpartition("\n")[2][:300]
+            problem = f"The judge cannot be started with {self.python}: {last or 'no output'}. Set PASSNET_PYTHON."
         return DeviceInfo(Device.CPU, "no judge", Isolation.PROCESS, None, problem)
 
 
-def _waited(process: subprocess.Popen[bytes], limit_s: float, cancelled: threading.Event) -> int:
+def _waited(process: subprocess.Popen[bytes], limit_s: float, cancelled: Cancellation) -> int:
     """The exit code of a process. Raises BadInput at the time limit, and when cancelled."""
     until = time.monotonic() + limit_s
     while True:

@@ -21,6 +21,7 @@ from typing import IO, Any, TypeVar
 
 from passnet_core.errors import BadInput, InfrastructureError
 from passnet_core.execution.backends.base import (
+    Cancellation,
     JobEvent,
     Listen,
     SourceMatches,
@@ -67,6 +68,18 @@ def stand_back(pid: int) -> None:
                 time.sleep(LOOK_EVERY_S)
 
 
+def await_end(process: "subprocess.Popen[bytes]") -> None:
+    """Wait for the end of a program of the judge whose channel was closed, and kill what is left of its session: all of
+    it if it does not end, and what was about to be confined when it was killed itself."""
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(LEAVE_WITHIN_S)
+    for name in os.listdir("/proc"):
+        with contextlib.suppress(ProcessLookupError):
+            if name.isdigit() and os.getsid(int(name)) == process.pid:
+                os.kill(int(name), signal.SIGKILL)
+    process.wait()
+
+
 @dataclass(frozen=True)
 class RefereeProgram:
     """How to start a referee. home: the folder of its scratch folders. checking: it gets CHECK jobs only.
@@ -95,10 +108,10 @@ class Referee:
         self.idle = True
         """Whether no request on the channel is unanswered."""
 
-    def run(self, job: Job, listen: Listen, cancelled: threading.Event) -> Outcome:
+    def run(self, job: Job, listen: Listen, cancelled: Cancellation) -> Outcome:
         return self.answered(job, {"job": to_json(job)}, listen, cancelled).outcome
 
-    def answered(self, job: Job, asked: dict[str, Any], listen: Listen, cancelled: threading.Event) -> SourceMatches:
+    def answered(self, job: Job, asked: dict[str, Any], listen: Listen, cancelled: Cancellation) -> SourceMatches:
         """Send a request about a job, and return the answer, whatever happens to the process."""
         start = time.monotonic()
 
@@ -130,7 +143,7 @@ class Referee:
                 self._stop_unless_idle(job.spec.device)
 
     def inspected(
-        self, kind: type[T], asked: dict[str, Any], device: Device, limit_s: float, cancelled: threading.Event
+        self, kind: type[T], asked: dict[str, Any], device: Device, limit_s: float, cancelled: Cancellation
     ) -> T:
         """Send a request without a job, and return the answer as a `kind`. Raises BadInput, InfrastructureError."""
         with self.busy:
@@ -145,7 +158,7 @@ class Referee:
             finally:
                 self._stop_unless_idle(device)
 
-    def _inspection(self, kind: type[T], limit_s: float, cancelled: threading.Event) -> T:
+    def _inspection(self, kind: type[T], limit_s: float, cancelled: Cancellation) -> T:
         """Wait for the answer to such a request. Raises BadInput, InfrastructureError."""
         for told in self._lines(limit_s + self.program.grace_s, cancelled):
             self.idle = True
@@ -166,7 +179,7 @@ class Referee:
             if self.program.keep_warm and not self.closing:
                 self._warm(device)
 
-    def _outcome(self, job: Job, listen: Listen, cancelled: threading.Event) -> SourceMatches:
+    def _outcome(self, job: Job, listen: Listen, cancelled: Cancellation) -> SourceMatches:
         """Wait for the outcome. Raises InfrastructureError if none will come."""
         patience_s = job.spec.deadline_s + self.program.grace_s
         for told in self._lines(patience_s, cancelled):
@@ -185,7 +198,7 @@ class Referee:
             return SourceMatches(outcome, tuple(told.get("counts", ())))
         raise _Cancelled if cancelled.is_set() else InfrastructureError(f"{ENDED} Run the job again.")
 
-    def _lines(self, patience_s: float, cancelled: threading.Event) -> Iterator[dict[str, Any]]:
+    def _lines(self, patience_s: float, cancelled: Cancellation) -> Iterator[dict[str, Any]]:
         """Yield its messages until it ends; when cancelled, have it give up, and yield what it still says. Raises
         InfrastructureError after patience_s seconds of silence, _Cancelled if it does not give up soon."""
         heard_at = time.monotonic()
@@ -286,20 +299,14 @@ class Referee:
         return ""
 
     def _stop(self) -> None:
-        """End the referee with all its processes: terminate it, then kill it."""
+        """End the referee with all its processes."""
         process, channel, said = self.process, self.channel, self.said
         self.process = self.channel = self.said = None
-        if process is not None:
-            process.send_signal(signal.SIGTERM)
-            try:
-                process.wait(LEAVE_WITHIN_S)
-            except subprocess.TimeoutExpired:
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
         for each in (channel, said):
             if each is not None:
                 each.close()
+        if process is not None:
+            await_end(process)
 
     def close(self) -> None:
         self.closing = True

@@ -6,10 +6,10 @@ and output are passed through."""
 import contextlib
 import os
 import runpy
+import shutil
 import subprocess
 import sys
-import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from passnet_core.errors import InfrastructureError
@@ -33,11 +33,12 @@ UNAVAILABLE = 3
 """The exit code when no isolation can be had."""
 
 
-def main(isolation: str, home: Path, program: Sequence[str]) -> int:
+def main(channel: int, isolation: str, home: Path, program: Sequence[str]) -> int:
     """Starts the program in the chosen isolation and returns its exit code, or UNAVAILABLE.
 
-    program: "cpu" or "cuda", the module, seconds of processor time per core, and folders that it may read. On a GPU it
-    runs while no judge of this home uses it."""
+    channel: its other end is closed when nobody waits for the program any more. program: "cpu" or "cuda", the module,
+    seconds of processor time per core, and folders that it may read. On a GPU it runs while no judge of this home uses
+    it."""
     device, module, limit_s, *folders = program
     if module not in PROGRAMS:
         raise ValueError(f"{module} is none of {PROGRAMS}")
@@ -45,11 +46,12 @@ def main(isolation: str, home: Path, program: Sequence[str]) -> int:
     cpu_s = float(limit_s) * (os.cpu_count() or 1)
     try:
         place = sandbox.chosen(isolation)
-        argv = [sys.executable, "-m", "passnet_core.judge", "inside", device, module, str(cpu_s), *folders]
+        argv = [sys.executable, "-m", "passnet_core.judge", "inside", str(channel), device, module]
+        argv += [str(cpu_s), *folders]
         lock = DeviceLock(home, lambda words: print(words, file=sys.stderr, flush=True))
         alone = where is Device.CUDA
         with (
-            tempfile.TemporaryDirectory(prefix="confined-") as folder,
+            _scratch(home) as folder,
             lock.alone() if alone else contextlib.nullcontext(),
             steady_core() if alone else contextlib.nullcontext() as core,
         ):
@@ -58,6 +60,7 @@ def main(isolation: str, home: Path, program: Sequence[str]) -> int:
                 sandbox.command(argv, isolation=place, device=where, limits=LIMITS, also=also),
                 env=sandbox.environment(where, scratch, os.environ) | ({} if core is None else {CORE: str(core)}),
                 cwd="/" if place is Isolation.SANDBOXED else folder,
+                pass_fds=(channel,),
                 check=False,
             ).returncode
     except (InfrastructureError, OSError) as error:
@@ -65,10 +68,22 @@ def main(isolation: str, home: Path, program: Sequence[str]) -> int:
         return UNAVAILABLE
 
 
-def inside(program: Sequence[str]) -> None:
+@contextlib.contextmanager
+def _scratch(home: Path) -> Iterator[str]:
+    """A folder for the time of a block, which the next referee removes if this process is killed."""
+    folder = sandbox.own_scratch(home)
+    folder.mkdir(parents=True)
+    try:
+        yield str(folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def inside(channel: int, program: Sequence[str]) -> None:
     """Drops privileges, sets the limits, and runs the program in this process."""
     device, module, cpu_s, *folders = program
-    sandbox.die_with_parent()
+    sandbox.die_with_parent(lambda: sandbox.is_closed(channel))
+    os.close(channel)
     sandbox.limit_this_process(device=Device(device), cpu_s=float(cpu_s), limits=LIMITS)
     sandbox.confine_this_process(Device(device), [Path(each) for each in folders])
     sys.path[:0] = folders

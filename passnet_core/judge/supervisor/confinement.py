@@ -54,8 +54,15 @@ REFUSED_CALLS: Mapping[str, tuple[int, int]] = {
     "msgget": (68, 186),
     "semget": (64, 190),
     "mq_open": (240, 180),
+    # memory of the kernel, as much as somebody asks for, that counts towards no limit of a process; the first is also
+    # what the whole machine has few of
+    "io_setup": (206, 0),
+    "inotify_add_watch": (254, 27),
+    "fanotify_init": (300, 262),
+    "landlock_create_ruleset": (444, 444),
 }
-"""Calls that control other processes, change namespaces, reach rarely used kernel code, or outlive the process."""
+"""Calls that control other processes, change namespaces, reach rarely used kernel code, outlive the process, or make
+what no limit counts."""
 
 MEMFD_CREATE = (319, 279)
 CLONE = (56, 220)

@@ -59,7 +59,7 @@ def main(descriptor: int, device: Device, scratch: Path, load_worker: Callable[[
 
     load_worker: loads torch and triton, once for all workers. who: whose workers it forks, those of a "candidate", a
     "witness", a "repeater" or a "checker"."""
-    sandbox.die_with_parent()
+    sandbox.die_with_parent(lambda: sandbox.is_closed(descriptor))
     control = socket.socket(fileno=descriptor)
     control.set_inheritable(False)
     serve(control, device, scratch, loaded(load_worker, device, [who]), who)
@@ -205,8 +205,10 @@ class _ForkServerLoop:
     def _forked(self, become: Callable[[], None]) -> int:
         sys.stdout.flush()
         sys.stderr.flush()
+        parent = os.getpid()
         pid = os.fork()
         if pid == 0:
+            sandbox.die_with_parent(lambda: os.getppid() != parent)
             become()
         return pid
 
@@ -261,7 +263,6 @@ class _ForkServerLoop:
         os.close(self.woken)
         os.close(self.waker)
         os.setpgid(0, 0)
-        sandbox.die_with_parent()
         sandbox.open_memory(opened=True)
         sandbox.confine_this_process(self.device)
 

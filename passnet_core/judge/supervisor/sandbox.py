@@ -6,13 +6,15 @@ import os
 import platform
 import re
 import resource
+import select
 import shutil
 import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -26,6 +28,19 @@ PACKAGE = Path(__file__).resolve().parents[2]
 
 PRIVATE_TEMPS = ("/tmp", "/scratch")
 """Where the scratch folder of a sandbox lies inside it: in memory, limited in size, gone with the process."""
+
+DEVICES = ("null", "zero", "full", "random", "urandom")
+"""The device nodes that candidate code may use, on a GPU besides its own. No terminals: the machine has few of them."""
+
+STARTED_WITH_FEW_FILES = """
+for folder in /dev/shm "$1"; do
+    mount -i -n -t tmpfs -o "remount,nosuid,nodev,nr_inodes=$2" tmpfs "$folder" || exit
+done
+shift 2
+exec setpriv --bounding-set=-all --inh-caps=-all --ambient-caps=-all -- "$@"
+"""
+"""What a sandbox runs first: it limits how many files there may be, which bubblewrap cannot, gives up all capabilities
+and becomes the program."""
 
 HOLDER = "cat"
 """A program that keeps a sandbox in which nothing else runs yet, and answers once it has been set up."""
@@ -69,12 +84,15 @@ class Limits:
 
     memory_bytes: address space of a process beyond what it has before candidate code runs; not limited on CUDA, which
     maps far more than it uses. together_bytes: resident memory of all its processes, enforced once memory is scarce.
-    processes, threads: totals over all its processes."""
+    files: in each of the two folders that a sandbox may write to. processes, threads, together_open_files: totals over
+    all its processes. Pipes, sockets, timers and events are open files too."""
 
     memory_bytes: int = 6 << 30
     scratch_bytes: int = 256 * MIB
     file_bytes: int = 256 * MIB
+    files: int = 20_000
     open_files: int = 1024
+    together_open_files: int = 4096
     processes: int = 128
     threads: int = 2048
     together_bytes: int = 12 << 30
@@ -148,6 +166,7 @@ def command(
         # nobody inside may write there as if its user typed
         line += ["--new-session"]
     line += ["--uid", "1000", "--gid", "1000", "--hostname", "judge", "--cap-drop", "ALL"]
+    line += ["--cap-add", "CAP_SYS_ADMIN", "--cap-add", "CAP_SETPCAP"]
     for folder in SYSTEM_FOLDERS:
         path = Path(folder)
         if path.is_symlink():
@@ -157,7 +176,10 @@ def command(
     for name in SYSTEM_FILES:
         line += ["--ro-bind-try", name, name]
     line += ["--bind", "/proc", "/proc"] if around else ["--proc", "/proc", *_kernel_settings()]
-    line += ["--dev", "/dev"]
+    for name in DEVICES:
+        line += ["--dev-bind", f"/dev/{name}", f"/dev/{name}"]
+    for name, target in (("fd", "fd"), ("stdin", "fd/0"), ("stdout", "fd/1"), ("stderr", "fd/2")):
+        line += ["--symlink", f"/proc/self/{target}", f"/dev/{name}"]
     line += ["--size", scratch_size, "--tmpfs", "/dev/shm", "--size", scratch_size, "--tmpfs", temp]
     # torch reads the processor topology and, on CUDA, the PCI bus and NUMA nodes
     line += ["--ro-bind-try", *(["/sys"] * 2 if device is Device.CUDA else ["/sys/devices/system/cpu"] * 2)]
@@ -170,8 +192,12 @@ def command(
         # a wheel also holds reference bundles and recorded times, which a candidate must not see
         line += ["--tmpfs", str(app), "--remount-ro", str(app)]
     # otherwise the empty folders around the mounts would be writable without a limit
-    line += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", temp]
-    return [*line, "--", *argv]
+    line += ["--remount-ro", "/", "--chdir", temp]
+    return [*line, "--", "sh", "-c", STARTED_WITH_FEW_FILES, "sh", temp, str(limits.files), *argv]
+
+
+_starting = threading.Lock()
+"""Held while a program is started, and for good once this process is about to end."""
 
 
 def started(
@@ -189,17 +215,19 @@ def started(
 
     It stays in the caller's session: where Linux gives each session an equal share of the processors (autogroup), the
     judge would otherwise have as many shares as processes, whatever their niceness."""
+    line = command(argv, isolation=isolation, device=device, around=around)
     try:
-        return subprocess.Popen(
-            command(argv, isolation=isolation, device=device, around=around),
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            env=environment(device, scratch, os.environ),
-            cwd="/" if isolation is Isolation.SANDBOXED else scratch,
-            pass_fds=(channel.fileno(),),
-            process_group=0,
-        )
+        with _starting:
+            return subprocess.Popen(
+                line,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env=environment(device, scratch, os.environ),
+                cwd="/" if isolation is Isolation.SANDBOXED else scratch,
+                pass_fds=(channel.fileno(),),
+                process_group=0,
+            )
     except OSError as error:
         raise InfrastructureError(f"The judge's process cannot be started: {error}") from error
 
@@ -336,8 +364,9 @@ def limit_this_process(*, device: Device, cpu_s: float, limits: Limits = LIMITS)
         pages = int(Path("/proc/self/statm").read_text().split()[0])
         ceilings[resource.RLIMIT_AS] = pages * resource.getpagesize() + limits.memory_bytes
     if is_private() and _kernel() >= (5, 14):
-        # counted per sandbox, and not for root; older kernels count every process of this user
-        ceilings[resource.RLIMIT_NPROC] = limits.threads
+        # counted per sandbox, and not for root; older kernels count every process of this user. More than the judge
+        # lets it have, so that it says what was too much before the kernel refuses it
+        ceilings[resource.RLIMIT_NPROC] = 2 * limits.threads
     for kind, ceiling in ceilings.items():
         hard = resource.getrlimit(kind)[1]
         value = ceiling if hard == resource.RLIM_INFINITY else min(ceiling, hard)
@@ -362,7 +391,7 @@ def _reach(device: Device, also: Sequence[Path]) -> confinement.Reach:
     scratch = Path(os.environ.get("TMPDIR", PRIVATE_TEMPS[0]))
     private = is_private()
     system = (*SYSTEM_FOLDERS, *SYSTEM_FILES, "/proc", "/sys")
-    nodes = [Path("/dev", name) for name in ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts")]
+    nodes = [Path("/dev", name) for name in DEVICES]
     shared_memory = (Path("/dev/shm"),) if private or device is Device.CUDA else ()
     return confinement.Reach(
         read=(Path("/"),) if private else (*map(Path, system), *_shown_folders(os.environ), *also),
@@ -382,10 +411,56 @@ def enter(first: int) -> None:
         raise OSError(number, f"The sandbox cannot be entered: {os.strerror(number)}")
 
 
-def die_with_parent() -> None:
-    """Have the kernel kill this process when the thread that started it ends."""
+def _session(first: int) -> list[int]:
+    """The other processes of the session that this one has begun. One that bubblewrap had forked, but not yet confined,
+    outlives it there."""
+    found = []
+    for name in os.listdir("/proc"):
+        with contextlib.suppress(ProcessLookupError):
+            if name.isdigit() and int(name) != first and os.getsid(int(name)) == first:
+                found.append(int(name))
+    return found
+
+
+def own_scratch(home: Path) -> Path:
+    """The folder for the temporary files of this process alone, below the home of a judge. It need not exist."""
+    return home / "scratch" / str(os.getpid())
+
+
+def end_with(channel: int, scratch: Path | None = None) -> None:
+    """End this process, with all that it has started and its scratch folder, once the other end of this channel is
+    closed, whatever it is doing. The kernel closes it in whatever way its holder ends. A parent-death signal would not
+    do: it follows the thread that started this process, which may end long before the others do."""
+
+    def wait() -> None:
+        poll = select.poll()
+        poll.register(channel, select.POLLRDHUP)
+        poll.poll()
+        _starting.acquire()
+        adopt_orphans()
+        if os.getsid(0) == os.getpid():
+            _send(_session(os.getpid()), signal.SIGKILL)
+        kill_tree(os.getpid(), reap=False)
+        if scratch is not None:
+            shutil.rmtree(scratch, ignore_errors=True)
+        os._exit(0)
+
+    threading.Thread(target=wait, daemon=True).start()
+
+
+def die_with_parent(is_gone: Callable[[], bool]) -> None:
+    """Have the kernel kill this process when the thread that started it ends. is_gone: whether it had ended before."""
     set_death_signal = 1
     ctypes.CDLL(None, use_errno=True).prctl(set_death_signal, signal.SIGKILL, 0, 0, 0)
+    if is_gone():
+        os._exit(1)
+
+
+def is_closed(channel: int) -> bool:
+    """Whether the other end of a channel is closed."""
+    poll = select.poll()
+    poll.register(channel, select.POLLRDHUP)
+    return bool(poll.poll(0))
 
 
 def open_memory(*, opened: bool) -> None:
@@ -521,11 +596,21 @@ def excess(pid: int, limits: Limits) -> str:
         return f"it started more than {limits.processes} processes"
     if sum(process.threads for process in below.values()) > limits.threads:
         return f"it started more than {limits.threads} threads"
+    if sum(map(_open_files, below)) > limits.together_open_files:
+        return f"its processes opened more than {limits.together_open_files} files, pipes and sockets together"
     resident = sum(process.resident_bytes for process in below.values())
     # pages that forks share count once per process here; exact figures are slow to get from the kernel
     if resident > limits.together_bytes and _memory_left() < SCARCE:
         return f"its processes took more than {limits.together_bytes >> 30} GiB of memory together, and little is left"
     return ""
+
+
+def _open_files(pid: int) -> int:
+    """How many files a process has open, none if it has ended or is another user's."""
+    try:
+        return len(os.listdir(f"/proc/{pid}/fd"))
+    except OSError:
+        return 0
 
 
 def _memory_left() -> float:

@@ -32,7 +32,7 @@ ROLES = ("candidate", "witness", "repeater", "checker")
 def main(descriptor: int, load_worker: Callable[[], forking.Worker]) -> None:
     """Serve until the control channel closes; the entry point of its own program. load_worker: loads torch and triton,
     once for all fork servers."""
-    sandbox.die_with_parent()
+    sandbox.die_with_parent(lambda: sandbox.is_closed(descriptor))
     # fork servers leave a parent behind outside of their sandbox
     sandbox.adopt_orphans()
     control = socket.socket(fileno=descriptor)

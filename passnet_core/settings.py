@@ -106,7 +106,7 @@ def read_settings(environ: Mapping[str, str] | None = None) -> Settings:
     """Read the settings. Creates nothing. Raises BadInput, which names the variable that is wrong."""
     values = os.environ if environ is None else environ
     for name, value in values.items():
-        if name.startswith(("PASSNET_", "OPENAI_")) and not is_valid(value):
+        if name.startswith(("PASSNET_", "OPENAI_")) and not (is_valid(value) and "\0" not in value):
             raise BadInput(f"{name} is not UTF-8 text. Set it to another value, or unset it.")
     home = _path(values, "PASSNET_HOME") or _usual_home()
     try:

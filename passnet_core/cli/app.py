@@ -13,7 +13,7 @@ from passnet_core import service
 from passnet_core.access.hosting import require_sandbox
 from passnet_core.cli.console import Console
 from passnet_core.cli.extras import require
-from passnet_core.cli.listening import ANY, LOCAL, add_listening_flags, hosts, listens_everywhere
+from passnet_core.cli.listening import ANY, LOCAL, add_listening_flags, hosts, listens_everywhere, require_listening
 from passnet_core.cli.parser import command
 from passnet_core.errors import BadInput
 from passnet_core.settings import ROOT
@@ -70,6 +70,7 @@ def prepare(args: argparse.Namespace, console: Console) -> int:
 
 
 def app(args: argparse.Namespace, console: Console) -> int:
+    require_listening(args)
     ensure_home(console.settings.home)
     if not args.serve:
         return serve(args.address, args.port, *_allowed(hosts(args)))

@@ -3,11 +3,13 @@
 Exit codes: 0 done or accepted, 1 not accepted, 2 wrong use, 3 infrastructure, 130 interrupted."""
 
 import argparse
+import contextlib
+import errno
 import io
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import IO
 
 from passnet_core import __version__
@@ -17,8 +19,12 @@ from passnet_core.cli.extras import extras_named
 from passnet_core.cli.parser import Parser
 from passnet_core.errors import BadInput, InfrastructureError, PlaygroundError, StoreError, StoreRefusal
 from passnet_core.execution.backends.base import Backend
+from passnet_core.outside import quoted
 from passnet_core.records.text import is_valid, valid
 from passnet_core.settings import Settings, read_settings
+
+NO_PATH = (errno.ENAMETOOLONG, errno.EINVAL, errno.ENOTDIR, errno.EISDIR, errno.ELOOP)
+"""What an operating system says of a path that can lead to nothing of the kind, however much room there is."""
 
 
 def main(
@@ -40,10 +46,10 @@ def main(
     as_json = getattr(args, "json", False)
     try:
         for number, each in enumerate(given, 1):
-            if not is_valid(each):
+            if not is_valid(each) or "\0" in each:
                 raise BadInput(f"Argument {number} is not UTF-8 text: {message(each)}. Rename what it names.")
         console = Console(settings or read_settings(), out, err, backend)
-        with extras_named():
+        with extras_named(), _usable_paths():
             return int(args.command(args, console))
     except PlaygroundError as error:
         print(f"Error: {message(str(error))}", file=err)
@@ -57,6 +63,19 @@ def main(
         # the reader of our output has gone: what is still buffered must not fail again at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return INTERRUPTED
+
+
+@contextlib.contextmanager
+def _usable_paths() -> Iterator[None]:
+    """Around a command. Raises BadInput for a path that can be none, wherever the command first uses it."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in NO_PATH or error.filename is None:
+            raise
+        raise BadInput(
+            f"{quoted(os.fsdecode(error.filename))} cannot be used: {error.strerror}. Name another."
+        ) from error
 
 
 def _is_infrastructure(error: PlaygroundError) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 from passnet_core.access.hosting import require_sandbox
 from passnet_core.cli.console import INFRASTRUCTURE, Console
-from passnet_core.cli.listening import add_listening_flags, hosts, is_local
+from passnet_core.cli.listening import add_listening_flags, hosts, is_local, require_listening
 from passnet_core.cli.parser import command
 from passnet_core.errors import BadInput
 from passnet_core.people.quotas import Quotas
@@ -26,6 +26,7 @@ def serve_judge(args: argparse.Namespace, console: Console) -> int:
     from passnet_core.server.ledger import Ledger
     from passnet_core.server.running import serve
 
+    require_listening(args)
     for name in ("judges", "waiting"):
         if getattr(args, name) < 1:
             raise BadInput(f"--{name} must be at least 1, not {getattr(args, name)}.")
@@ -62,6 +63,7 @@ def serve_api(args: argparse.Namespace, console: Console) -> int:
     from passnet_core.server.program_service import Door, program_service
     from passnet_core.server.running import serve
 
+    require_listening(args)
     with contextlib.closing(Register(console.settings.home)) as register:
         holders = register if register.has_tokens() else None
         if holders is None and not is_local(args.address):

@@ -1,5 +1,5 @@
-"""A client for any server that speaks the OpenAI protocol, on top of OpenAI's own. The key goes to that server only, and
-redirects are errors.
+"""A client for any server that speaks the OpenAI protocol, on top of OpenAI's own. The key goes to that server only,
+and redirects are errors.
 
 Each answer is streamed in an event loop of its own, so that cancelling does not wait for the server."""
 

@@ -1,0 +1,65 @@
+"""What the commands that serve say of an address or a port on which they cannot listen."""
+
+import socket
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from passnet_core.cli.main import main
+
+Told = Callable[..., tuple[int, str]]
+
+SERVING = (("app",), ("serve-api",), ("serve-judge",), ("mcp", "--http"))
+
+
+@pytest.fixture
+def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Told:
+    """Run a command to its end: its exit code, and what it says of errors."""
+    monkeypatch.setenv("PASSNET_HOME", str(tmp_path / "home"))
+
+    def run(*arguments: str) -> tuple[int, str]:
+        try:
+            code = main(arguments)
+        except SystemExit as end:
+            code = int(end.code or 0)
+        return code, capsys.readouterr().err
+
+    return run
+
+
+@pytest.fixture
+def taken() -> Iterator[int]:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        yield other.getsockname()[1]
+
+
+@pytest.mark.parametrize("command", SERVING, ids=" ".join)
+@pytest.mark.parametrize("port", ["99999", "-1", "65536", "1.5", "x", "", "٣", "1" * 5000])
+def test_what_is_no_port_is_wrong_use(told: Told, command: tuple[str, ...], port: str) -> None:
+    code, err = told(*command, f"--port={port}")
+    assert code == 2
+    assert "is not a port: name a number from 0 to 65535" in err
+    assert "Traceback" not in err
+    assert len(err) < 1200
+
+
+@pytest.mark.parametrize("command", SERVING, ids=" ".join)
+def test_a_port_in_use_is_said_in_a_sentence(told: Told, command: tuple[str, ...], taken: int) -> None:
+    code, err = told(*command, f"--port={taken}")
+    assert code == 2
+    assert err == f"Error: Nothing can listen on '127.0.0.1', port {taken}: Address already in use. Choose another.\n"
+
+
+@pytest.mark.parametrize("command", SERVING, ids=" ".join)
+@pytest.mark.parametrize("address", ["nonsense", "300.1.1.1", "203.0.113.9", "a" * 5000, "", "1.2.3.4.5", "::1::"])
+def test_an_address_that_is_not_this_machines_is_said_in_a_sentence(
+    told: Told, command: tuple[str, ...], address: str
+) -> None:
+    code, err = told(*command, f"--address={address}")
+    assert code == 2
+    assert err.startswith("Error: Nothing can listen on ")
+    assert err.count("\n") == 1
+    assert len(err) < 400

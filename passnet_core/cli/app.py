@@ -83,6 +83,9 @@ def app(args: argparse.Namespace, console: Console) -> int:
     with console.scheduler(1) as scheduler:
         # before Streamlit starts, which would tell of it in the browser only
         require_sandbox(scheduler.here)
+    from passnet_core.server.connections import limit_all_servers  # only who serves strangers needs uvicorn here
+
+    limit_all_servers()
     os.environ["PASSNET_SERVE"] = "yes"
     secrets = console.settings.home / "secrets.toml"
     options = [f"--secrets.files={secrets}"] if secrets.exists() else []

@@ -7,6 +7,8 @@ from collections.abc import Callable
 import uvicorn
 from fastapi import FastAPI
 
+from passnet_core.server.connections import LimitedConfig
+
 GRACE_S = 5
 """How many seconds requests in progress may go on after the service was asked to stop."""
 
@@ -31,7 +33,7 @@ class _Announced(uvicorn.Server):
 def serve(service: FastAPI, address: str, port: int, on_start: Callable[[int], None]) -> bool:
     """Serve until SIGINT or SIGTERM. port: 0 for any that is free. on_start: called with the port once it listens.
     Returns whether it ever listened; if not, uvicorn has printed why."""
-    config = uvicorn.Config(
+    config = LimitedConfig(
         service,
         host=address,
         port=port,

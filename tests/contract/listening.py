@@ -7,14 +7,16 @@ from typing import Any
 
 import uvicorn
 
+from passnet_core.server.connections import LimitedConfig
 from tests.waiting import seconds
 
 
 @contextlib.contextmanager
-def listening(app: Any, *, before_end: Callable[[], None] = lambda: None) -> Iterator[str]:
-    """Serve the application, and yield its address. before_end: called when the server is to stop."""
+def listening(app: Any, *, before_end: Callable[[], None] = lambda: None, ws: str = "none") -> Iterator[str]:
+    """Serve the application, and yield its address. before_end: called when the server is to stop. ws: how uvicorn
+    serves WebSockets."""
     server = uvicorn.Server(
-        uvicorn.Config(app, port=0, log_level="warning", access_log=False, ws="none", timeout_graceful_shutdown=1)
+        LimitedConfig(app, port=0, log_level="warning", access_log=False, ws=ws, timeout_graceful_shutdown=1)
     )
     ready = threading.Event()
     startup = server.startup

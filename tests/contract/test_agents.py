@@ -302,10 +302,10 @@ def test_files_are_held_for_half_an_hour_and_within_a_share_of_memory(
     desk = AgentDesk(lambda run_id: "", now=lambda: clock[0])
 
     def call(tool: str, task: str, **arguments: str) -> str:
-        access = PersonalService(alone.service)
+        access = PersonalService(served.service)
         return desk.call(access, tool, {"task": task, **arguments}, threading.Event(), lambda *_: None).text
 
-    with playground(tmp_path, backend, [three_subgraphs(), three_subgraphs("tanh", 2)]) as alone:
+    with playground(tmp_path, backend, [three_subgraphs(), three_subgraphs("tanh", 2)]) as served:
         call("write_file", "relu", name="a.py", code=FASTER)
         clock[0] += IDLE_S - 1
         assert "a.py:" in call("read_task", "relu")

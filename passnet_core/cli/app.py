@@ -14,6 +14,7 @@ from passnet_core.access.hosting import require_sandbox
 from passnet_core.cli.console import Console
 from passnet_core.cli.extras import require
 from passnet_core.cli.listening import ANY, LOCAL, add_listening_flags, hosts, listens_everywhere, require_listening
+from passnet_core.cli.logs import clean_logs
 from passnet_core.cli.parser import command
 from passnet_core.errors import BadInput
 from passnet_core.settings import ROOT
@@ -73,6 +74,7 @@ def app(args: argparse.Namespace, console: Console) -> int:
     require_listening(args)
     ensure_home(console.settings.home)
     if not args.serve:
+        clean_logs(console.settings)
         return serve(args.address, args.port, *_allowed(hosts(args)))
     require(*NEEDED_TO_SERVE)
     if listens_everywhere(args.address) and not args.host:
@@ -90,6 +92,7 @@ def app(args: argparse.Namespace, console: Console) -> int:
     secrets = console.settings.home / "secrets.toml"
     options = [f"--secrets.files={secrets}"] if secrets.exists() else []
     console.tell(_sign_in_words(secrets))
+    clean_logs(console.settings)
     allowed = _allowed(hosts(args, strangers=True))
     return serve(args.address, args.port, f"--server.maxUploadSize={LARGEST_UPLOAD_MB}", *allowed, *options)
 

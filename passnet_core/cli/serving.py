@@ -8,6 +8,7 @@ from typing import Any
 from passnet_core.access.hosting import require_sandbox
 from passnet_core.cli.console import INFRASTRUCTURE, Console
 from passnet_core.cli.listening import add_listening_flags, hosts, is_local, require_listening
+from passnet_core.cli.logs import clean_logs
 from passnet_core.cli.parser import command
 from passnet_core.errors import BadInput
 from passnet_core.people.quotas import Quotas
@@ -54,6 +55,7 @@ def serve_judge(args: argparse.Namespace, console: Console) -> int:
                 place = f"http://{args.address}:{port}"
                 console.say(f"Judging on {here.label} at {place}, {args.judges} at once. Stop with Ctrl-C.")
 
+            clean_logs(console.settings)
             return 0 if serve(service, args.address, args.port, started) else INFRASTRUCTURE
         finally:
             ledger.close()
@@ -82,6 +84,7 @@ def serve_api(args: argparse.Namespace, console: Console) -> int:
                 who = "for who has a token" if holders else "for everybody on this machine"
                 console.say(f"Programs at {place}/api, agents at {place}/mcp, {who}. Stop with Ctrl-C.")
 
+            clean_logs(console.settings)
             return 0 if serve(program_service(service, door), args.address, args.port, started) else INFRASTRUCTURE
 
 
@@ -96,6 +99,7 @@ def mcp(args: argparse.Namespace, console: Console) -> int:
     with console.service() as service, contextlib.closing(AgentDesk(Door(None, page=args.page).page_of)) as agents:
         if sys.stdin.isatty():
             console.tell("A coding agent starts this command, and talks to it through its input and output.")
+        clean_logs(console.settings)
         serve_stdio(agents, PersonalService(service))
     return 0
 

@@ -15,7 +15,7 @@ from tests.waiting import seconds
 pytestmark = [pytest.mark.sandbox, pytest.mark.long]
 
 EVIL = "evil.example"
-UPGRADE = {
+UPGRADE: dict[str, Any] = {
     "Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13",
     "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
 }  # fmt: skip

@@ -158,7 +158,7 @@ def test_nothing_is_lost_or_left_behind_whatever_is_killed(times: int, tmp_path:
         served.begin()
         for wanted in kinds:
             # at whatever they are
-            time.sleep(drawn.uniform(0.0, 2.0))
+            time.sleep(drawn.uniform(0.0, 1.5))
             eventually(lambda: killed(wanted, served.process.pid, drawn), f"a {wanted}", idle_s=60)  # noqa: B023
             killings[wanted] += 1
             if wanted == "app":

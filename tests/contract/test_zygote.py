@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 
 from passnet_core.judge.protocol.messages import CandidateGone
-from passnet_core.judge.supervisor import sandbox
+from passnet_core.judge.supervisor import sandbox, worker_pool
 from passnet_core.judge.supervisor.fork_server import WorkerPlace
 from passnet_core.judge.supervisor.worker_pool import WorkerPool
 from passnet_core.judge.supervisor.worker_process import WorkerProcess
+from passnet_core.judge.supervisor.zygote import Zygote
 from passnet_core.records import Bundle, Device, Isolation, PassFile
 from tests.contract.judging import RIGHT, ample_s, bundle, hostile_at_import, said
 from tests.waiting import eventually
@@ -171,6 +172,22 @@ def test_a_zygote_that_was_killed_is_replaced(pool: WorkerPool) -> None:
     assert len(seen(pool, 2)["processes"]) == 4
     assert pool.zygote is not None
     assert pool.zygote is not zygote
+
+
+def test_a_zygote_that_was_killed_while_it_tried_to_enter_a_sandbox_is_replaced(
+    pool: WorkerPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[Zygote] = []
+
+    def killed_at_first() -> Zygote:
+        made.append(Zygote())
+        if len(made) == 1:
+            made[0].process.kill()
+        return made[-1]
+
+    monkeypatch.setattr(worker_pool, "Zygote", killed_at_first)
+    worker_of(pool, numbered(1)).close()
+    assert pool.zygote is made[1]
 
 
 def test_where_no_process_can_enter_a_sandbox_fork_servers_are_programs(

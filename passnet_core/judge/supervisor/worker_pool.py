@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from passnet_core.judge.supervisor.worker_process import WorkerProcess
 
 
+TRIALS = 3
+"""How many zygotes have to fail before none is tried any more: one may have been killed while it tried."""
+
+
 class WorkerPool:
     """Fork servers for the next job: the one bound to the last bundle, warm spares, the checker, and those of the
     reference worker and the repeater.
@@ -150,13 +154,15 @@ class WorkerPool:
         if self.zygote is not None and not self.zygote.alive:
             self.zygote.stop()
             self.zygote = None
-        if self.zygote is None:
+        for _ in range(TRIALS):
+            if self.zygote is not None:
+                return self.zygote
             fresh = Zygote()
             if fresh.is_able():
                 self.zygote = fresh
             else:
                 fresh.stop()
-                self._entering = False
+        self._entering = self.zygote is not None
         return self.zygote
 
     def _most_advanced(self, device: Device) -> ForkServer:

@@ -6,12 +6,14 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 import anyio.to_thread
+import streamlit as st
 from starlette.middleware import Middleware
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from pages.ui import heads, resources, visitors
+from pages.ui.upload_limits import UploadLimits
 from passnet_core.server.safeguards import safeguards, script_source
 
 PATHS = ("/api/{rest:path}", "/mcp")
@@ -35,8 +37,11 @@ CLOSED = ("/_stcore/metrics", "/_stcore/agent/interact", "/_stcore/agent/mcp", "
 
 
 def middleware(hosts: Sequence[str]) -> list[Middleware]:
-    """The safeguards of everything that the app serves. hosts: the names by which it is called; none: any."""
-    return safeguards(hosts or ("*",), POLICY, CLOSED)
+    """The safeguards of everything that the app serves, and limits where it serves others. hosts: the names by which it
+    is called; none: any."""
+    largest_bytes = st.get_option("server.maxUploadSize") << 20
+    limits = [Middleware(UploadLimits, largest_bytes=largest_bytes)] if resources.serves_others() else []
+    return [*safeguards(hosts or ("*",), POLICY, CLOSED), *limits]
 
 
 class _Programs:

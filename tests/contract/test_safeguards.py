@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.example_playground import TASK_ID, write_data
+from tests.page_client import PageClient, run_apart
 from tests.serving import free_port, serving
 from tests.waiting import seconds
 
@@ -21,6 +22,7 @@ UPGRADE: dict[str, Any] = {
 }  # fmt: skip
 PAGES = ("/", "/workbench", f"/workbench?task={TASK_ID}", "/nothing-here")
 FILES = ("/favicon.png", "/_stcore/health", "/_stcore/host-config", "/media/none.png", "/preview/none.png")
+DEEDS = ("cancel", "share", "shared", "delete", "start", "check", "submit", "join", "export", "import", "logout")
 PROGRAMS = ("/api/health", "/api/openapi.json", "/api/me", "/mcp")
 
 
@@ -112,3 +114,28 @@ def test_open_health_says_whether_the_server_is_well_and_no_more(address: str) -
     connection.request("GET", "/_stcore/health")
     assert connection.getresponse().read() == b"ok"
     connection.close()
+
+
+def test_no_link_changes_anything(address: str) -> None:
+    """Whatever it selects: who follows a link cancels, shares, deletes and starts nothing by that."""
+    mine = {"passnet_browser": "0123456789abcdef" * 2}
+
+    async def tried() -> None:
+        async with PageClient(address, mine) as browser, PageClient(address) as stranger:
+            await browser.open("workbench", f"task={TASK_ID}")
+            await browser.press("Run", drawn=False)
+            await browser.until(lambda shown: "run=" in browser._query)
+            run = browser._query.partition("run=")[2].partition("&")[0]
+            await browser.open("runs", f"run={run}")
+            await browser.until(lambda shown: "Export" in shown.buttons or "Cancel" not in shown.buttons)
+            await browser.open("runs")
+            before = browser.shown.text
+            for page in ("runs", "workbench", "account", "class"):
+                for deed in DEEDS:
+                    await browser.open(page, f"task={TASK_ID}&{deed}={run}&run={run}&{deed.title()}=true")
+            await browser.open("runs")
+            assert browser.shown.text == before
+            await stranger.open("runs", f"run={run}")
+            assert f"There is no run '{run}' that you may see." in stranger.shown.text
+
+    run_apart(tried())

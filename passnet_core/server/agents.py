@@ -149,7 +149,7 @@ class _Held:
     file_bytes: int = 0
 
 
-class _Places:
+class _AgentPlaces:
     """Where agents work, by person and task: so many places and so much memory for each person, and for all. Where
     there is no room, the place that was idle longest gives way, and its person is told. Safe to share between
     threads."""
@@ -230,7 +230,7 @@ class AgentDesk:
 
     def __init__(self, page_of: Callable[[str], str], *, now: Callable[[], float] = time.monotonic) -> None:
         self._page_of = page_of
-        self._places = _Places(now)
+        self._places = _AgentPlaces(now)
         self._lock = threading.Lock()
         self._calls: Counter[str] = Counter()
         """How many calls of whom are executed."""

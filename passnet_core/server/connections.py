@@ -2,7 +2,6 @@
 
 uvicorn has no deadline for headers, for bodies, or for answers that nobody reads, and no limit for one address."""
 
-import asyncio
 import ipaddress
 import resource
 from collections import Counter
@@ -17,20 +16,14 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from passnet_core.server import awaiting
+from passnet_core.server.awaiting import AwaitedConnection
+
 MOST_OPEN = 1024
 """How many connections are open at once, where the process may open twice as many files."""
 SHARE = 4
 """One address may have one of so many parts of them."""
-HEADERS_S = 10.0
-"""How many seconds a connection may be without a request whose headers are complete."""
-BODY_S = 120.0
-"""How many seconds the rest of a request, or of a message on a WebSocket, may take. Interfaces that read bodies answer
-earlier; this is for everything else."""
-LEAST_READ, UNREAD_S = 32 << 10, 30.0
-"""How many bytes of an answer a client has to read in how many seconds."""
-LOOK_EVERY_S = 2.0
-"""How often each connection is looked at."""
-CROWDED = "Too many connections from where you are are open. Close some, or ask again in a minute.\n"
+CROWDED = "Too many connections are open, from your address or in all. Ask again in a minute.\n"
 
 
 def most_open() -> int:
@@ -119,60 +112,7 @@ def _read_proxies(proxies: str) -> Any:
     return ProxyHeadersMiddleware(nothing, proxies).trusted_hosts
 
 
-class Watched(asyncio.Protocol):
-    """A connection that ends when its client keeps it waiting. It is looked at now and then, as no event tells that
-    nothing happens. A part of uvicorn's protocols, which have the loop and the transport."""
-
-    loop: asyncio.AbstractEventLoop
-    transport: asyncio.Transport
-    _looking: asyncio.TimerHandle
-    _awaited: tuple[Hashable, float] = (None, 0.0)
-    """What the client is to do, and since when, in the loop's seconds."""
-    _unread: tuple[int, float] = (0, 0.0)
-    """How many bytes wait for the client to read them, and since when."""
-
-    def connection_made(self, transport: Any) -> None:
-        super().connection_made(transport)
-        self._looking = self.loop.call_later(LOOK_EVERY_S, self._look)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._looking.cancel()
-        super().connection_lost(exc)
-
-    def resume_writing(self) -> None:
-        self._unread = (0, 0.0)
-        super().resume_writing()
-
-    def awaited(self) -> tuple[Hashable, float] | None:
-        """What the client is to do now, and within how many seconds; None if it is not its turn."""
-        raise NotImplementedError
-
-    def _look(self) -> None:
-        self._looking = self.loop.call_later(LOOK_EVERY_S, self._look)
-        if self._is_unread() or self._is_late():
-            # closing would wait for what is unread
-            self.transport.abort()
-
-    def _is_unread(self) -> bool:
-        size, now = self.transport.get_write_buffer_size(), self.loop.time()
-        before, since = self._unread
-        if not size or not before or size <= before - LEAST_READ:
-            self._unread = (size, now)
-            return False
-        return now - since > UNREAD_S
-
-    def _is_late(self) -> bool:
-        awaited, now = self.awaited(), self.loop.time()
-        if awaited is None or self.transport.get_write_buffer_size():
-            self._awaited = (None, now)
-            return False
-        what, within_s = awaited
-        if what != self._awaited[0]:
-            self._awaited = (what, now)
-        return now - self._awaited[1] > within_s
-
-
-class LimitedConnection(Watched, H11Protocol):
+class LimitedConnection(AwaitedConnection, H11Protocol):
     """An HTTP connection: refused if too many are open, and ended if headers, a body or a reader are not there in
     time."""
 
@@ -186,8 +126,8 @@ class LimitedConnection(Watched, H11Protocol):
 
     def awaited(self) -> tuple[Hashable, float] | None:
         if self.cycle is None or self.cycle.response_complete:
-            return ("request", self.cycle), HEADERS_S
-        return (("body", self.cycle), BODY_S) if self.conn.their_state is h11.SEND_BODY else None
+            return ("request", self.cycle), awaiting.HEADERS_S
+        return (("body", self.cycle), awaiting.BODY_S) if self.conn.their_state is h11.SEND_BODY else None
 
     def handle_websocket_upgrade(self, event: h11.Request) -> None:
         self._looking.cancel()

@@ -6,8 +6,8 @@ from typing import Any
 
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
-from passnet_core.server import connections
-from passnet_core.server.connections import Watched
+from passnet_core.server import awaiting
+from passnet_core.server.awaiting import AwaitedConnection
 
 LARGEST_MESSAGE = 5 << 20
 """The most bytes of a message: what a page's editor and its other fields hold."""
@@ -16,7 +16,7 @@ MOST_UNFINISHED = 128 << 20
 """The most bytes of messages on all connections together that have begun and not ended."""
 
 
-class LimitedWebSocket(Watched, WebSocketsSansIOProtocol):
+class LimitedWebSocket(AwaitedConnection, WebSocketsSansIOProtocol):
     """A WebSocket: ended if its message is too large, does not end in time, or what is sent to it is not read."""
 
     def __init__(self, *given: Any, **options: Any) -> None:
@@ -25,7 +25,7 @@ class LimitedWebSocket(Watched, WebSocketsSansIOProtocol):
         self._messages = 0
 
     def awaited(self) -> tuple[Hashable, float] | None:
-        return (self._messages, connections.BODY_S) if self.unfinished_bytes() else None
+        return (self._messages, awaiting.BODY_S) if self.unfinished_bytes() else None
 
     def unfinished_bytes(self) -> int:
         """How much has come of a message that has not ended."""

@@ -18,7 +18,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from passnet_core.execution.backends.fake import FakeBackend
 from passnet_core.records import Device
-from passnet_core.server import connections, entrance, web_sockets
+from passnet_core.server import awaiting, connections, entrance, web_sockets
 from tests.contract.listening import listening
 from tests.contract.made import task
 from tests.contract.programs_served import Playground, playground
@@ -35,9 +35,9 @@ HEALTH = b"GET /api/health HTTP/1.1\r\nHost: localhost\r\n"
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have deadlines come soon."""
     for name in ("HEADERS_S", "BODY_S", "UNREAD_S"):
-        monkeypatch.setattr(connections, name, short(1))
+        monkeypatch.setattr(awaiting, name, short(1))
     monkeypatch.setattr(entrance, "BODY_S", short(1))
-    monkeypatch.setattr(connections, "LOOK_EVERY_S", 0.2)
+    monkeypatch.setattr(awaiting, "LOOK_EVERY_S", 0.2)
 
 
 @pytest.fixture

@@ -1,12 +1,19 @@
 """What the commands that serve say of an address or a port on which they cannot listen."""
 
+import http.client
+import os
 import socket
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from passnet_core.cli.main import main
+from tests.example_playground import write_data
+from tests.serving import free_port
+from tests.waiting import eventually, seconds
 
 Told = Callable[..., tuple[int, str]]
 
@@ -63,3 +70,39 @@ def test_an_address_that_is_not_this_machines_is_said_in_a_sentence(
     assert err.startswith("Error: Nothing can listen on ")
     assert err.count("\n") == 1
     assert len(err) < 400
+
+
+def test_a_server_for_strangers_on_all_addresses_needs_its_name(told: Told) -> None:
+    for address in ("0.0.0.0", "::"):
+        code, err = told("app", "--serve", "--port=0", f"--address={address}")
+        assert code == 2
+        assert "say by which names people call this server: --host" in err
+
+
+def test_the_app_answers_to_the_names_that_it_is_given(tmp_path: Path) -> None:
+    port = free_port()
+    environment = {
+        **os.environ,
+        "PASSNET_HOME": str(tmp_path / "home"),
+        "PASSNET_DATA": str(write_data(tmp_path / "data")),
+    }
+    run = [sys.executable, "-m", "passnet_core", "app", f"--port={port}", "--host=passnet.example.org"]
+    with (tmp_path / "log").open("w") as log, subprocess.Popen(run, env=environment, stdout=log, stderr=log) as process:
+        try:
+            eventually(lambda: process.poll() is not None or status(port, "localhost") == 200, "the app", idle_s=60)
+            assert status(port, "passnet.example.org") == status(port, f"PassNet.example.org:{port}") == 200
+            assert status(port, "evil.example") == status(port, "www.passnet.example.org") == 400
+        finally:
+            process.terminate()
+
+
+def status(port: int, host: str) -> int:
+    """The status of an answer to a request under this name; 0 while nobody listens."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=seconds(30))
+    try:
+        connection.request("GET", "/_stcore/health", headers={"Host": host})
+        return connection.getresponse().status
+    except ConnectionError:
+        return 0
+    finally:
+        connection.close()

@@ -83,7 +83,7 @@ def judge_service(
     judge = EvaluationJudge(scheduler, ledger, metrics)
     desk = Desk(corpus, scheduler, judge, ledger, metrics, limits.most)
     inspections = Inspections(scheduler)
-    sessions = Sessions(judge, scheduler, inspections)
+    sessions = Sessions(judge, scheduler, inspections, callers=len(set(tokens) - {METRICS}))
 
     def close() -> None:
         desk.close()

@@ -4,9 +4,10 @@ The tools are those of a conversation, one to one, and so are the words of their
 
 import json
 import secrets
+import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -32,7 +33,8 @@ from passnet_core.solvers.llm.conversation import INSPECT_WITHIN_S, guide
 from passnet_core.solvers.llm.prompting import first_of_sources
 from passnet_core.solvers.llm.tools import TOOLS, Done, Workplace, calls_in, told_results
 
-MOST_SESSIONS = 2000
+MOST_SESSIONS, MOST_FILES_BYTES = 2000, 1 << 30
+"""How many conversations are held, and how much memory their files may take; each caller has an equal share."""
 IDLE_S = 3600.0
 """How long a conversation is held that nobody uses, in seconds."""
 
@@ -60,6 +62,11 @@ class Session:
     evaluations: int = 0
     finished: bool = False
     best: EvaluationAnswer | None = None
+    file_bytes: int = 0
+    """The memory that its files took after the last step."""
+
+    def count_files(self) -> None:
+        self.file_bytes = sum(map(sys.getsizeof, self.workplace.files.codes.values()))
 
     def state(self) -> SessionState:
         return SessionState(
@@ -77,7 +84,9 @@ class Session:
 
 
 class Sessions:
-    """All conversations of a service, in memory: a restart ends them. Safe to share between threads."""
+    """All conversations of a service, in memory: a restart ends them. Safe to share between threads.
+
+    callers: how many there may be, each of whom has an equal share."""
 
     def __init__(
         self,
@@ -85,9 +94,11 @@ class Sessions:
         scheduler: Scheduler,
         inspections: Inspections,
         *,
+        callers: int = 1,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         self._judge, self._scheduler, self._inspections, self._now = judge, scheduler, inspections, now
+        self._most, self._most_bytes = MOST_SESSIONS // max(1, callers), MOST_FILES_BYTES // max(1, callers)
         self._lock = threading.Lock()
         self._held: dict[str, Session] = {}
 
@@ -99,7 +110,7 @@ class Sessions:
     def open(
         self, task: Task, spec: EvalSpec, caller: str, *, in_text: bool, start: Bundle | None, priority: int
     ) -> SessionOpening:
-        """Begin a conversation. Raises BadInput if too many are held."""
+        """Begin a conversation. Raises BadInput if this caller has as many as may be."""
         cancelled = threading.Event()
         session_id = secrets.token_urlsafe(12)
 
@@ -113,10 +124,13 @@ class Sessions:
         if start is not None:
             workplace.files.take(start)
         session = Session(session_id, caller, task, spec, workplace, in_text, self._now(), cancelled)
+        session.count_files()
         with self._lock:
             self._forget_idle()
-            if len(self._held) >= MOST_SESSIONS:
-                raise BadInput(f"{MOST_SESSIONS} conversations are held, and no more can be. End some first.")
+            own = [each for each in self._held.values() if each.caller == caller]
+            if len(own) >= self._most:
+                raise BadInput(f"{self._most} conversations of yours are held, and no more can be. End some first.")
+            self._refuse_files(own)
             self._held[session.id] = session
         messages, tools = self._opening(session.workplace, task, in_text=in_text)
         return SessionOpening(id=session.id, messages=messages, tools=tools, state=session.state())
@@ -131,7 +145,8 @@ class Sessions:
         return self._session(session_id, caller).state()
 
     def step(self, session_id: str, caller: str, asked: StepRequest) -> StepAnswer:
-        """Do what the model asks for. Raises UnknownItem, StepOutOfOrder; BadInput if the conversation has ended."""
+        """Do what the model asks for. Raises UnknownItem, StepOutOfOrder; BadInput if the conversation has ended,
+        or if the files of this caller's conversations take too much memory."""
         session = self._session(session_id, caller)
         if not session.lock.acquire(blocking=False):
             raise StepOutOfOrder("The previous step of this conversation is still at work. Wait for its answer.")
@@ -142,8 +157,11 @@ class Sessions:
                 raise StepOutOfOrder(f"The next step of this conversation is {session.steps + 1}, not {asked.step}.")
             if session.finished:
                 raise BadInput("This conversation has ended. Open another one.")
+            with self._lock:
+                self._refuse_files([each for each in self._held.values() if each.caller == caller])
             return self._done(session, asked)
         finally:
+            session.count_files()
             session.used_at = self._now()
             session.lock.release()
 
@@ -206,6 +224,13 @@ class Sessions:
             )
         session.used_at = self._now()
         return session
+
+    def _refuse_files(self, own: Sequence[Session]) -> None:
+        """Raises BadInput if the files of a caller's conversations take as much memory as they may."""
+        if sum(each.file_bytes for each in own) > self._most_bytes:
+            raise BadInput(
+                f"The files of your conversations take more than {self._most_bytes >> 20} MiB. End some conversations."
+            )
 
     def _forget_idle(self) -> None:
         until = self._now() - IDLE_S

@@ -15,6 +15,7 @@ import pytest
 from passnet_core.execution.backends.base import Cancellation, Listen, outcome_without_judge
 from passnet_core.execution.backends.fake import FakeBackend
 from passnet_core.records import RIGHT, Device, Job, Outcome, Stage, Verdict
+from passnet_core.server import sessions
 from passnet_core.server.judge_service import ServiceLimits
 from passnet_core.training.judge_client import JudgeClient, JudgeError, JudgeSession
 from passnet_core.training.rewards import NO_REWARD
@@ -343,6 +344,32 @@ def test_only_who_has_a_token_is_served(tmp_path: Path, backend: FakeBackend) ->
         with pytest.raises(JudgeError) as refusal:
             bob.ask("GET", f"/sessions/{session.id}")
         assert refusal.value.status == 404
+
+
+def test_a_caller_cannot_hold_the_conversations_of_all(
+    tmp_path: Path, backend: FakeBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sessions, "MOST_SESSIONS", 6)
+    monkeypatch.setattr(sessions, "MOST_FILES_BYTES", 2 << 20)
+    with served(tmp_path, backend, [three_subgraphs()], tokens=TOKENS) as alice:
+        bob = JudgeClient(alice.url, TOKENS["bob"], patience_s=0)
+        first, *_ = [alice.session("relu") for _ in range(3)]
+        with pytest.raises(JudgeError, match="3 conversations of yours are held"):
+            alice.session("relu")
+        alice.ask("DELETE", f"/sessions/{first.id}")
+        full = alice.session("relu")
+
+        def write(client: JudgeClient, session: JudgeSession, number: int) -> Any:
+            arguments = {"name": f"a{number}.py", "code": "#" * 90_000}
+            asked = {"calls": [{"id": "1", "name": "write_file", "arguments": arguments}]}
+            return client.ask("POST", f"/sessions/{session.id}/step", asked)
+
+        for number in range(12):
+            write(alice, full, number)
+        with pytest.raises(JudgeError, match="take more than 1 MiB"):
+            write(alice, full, 12)
+        for session in [bob.session("relu") for _ in range(3)]:
+            assert write(bob, session, 0)["results"][0]["text"].startswith("Wrote a0.py")
 
 
 def test_figures_are_for_the_token_that_is_meant_for_them(tmp_path: Path, backend: FakeBackend) -> None:

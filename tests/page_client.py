@@ -10,7 +10,7 @@ import time
 from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import httpx
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -76,7 +76,7 @@ class PageClient:
         self._is_whole = False
         """Whether the whole page is being drawn."""
 
-    async def __aenter__(self) -> "PageClient":
+    async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *failed: object) -> None:

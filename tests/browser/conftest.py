@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Request, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, expect, sync_playwright
 
 from tests.conftest import chromium
 from tests.example_playground import write_data
@@ -56,7 +56,8 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def open_page(app: str, browser: Browser) -> Iterator[OpenPage]:
-    """Open a link as a new visitor. Errors of scripts and requests to other servers fail the test."""
+    """Open a link as a new visitor. Errors of scripts, requests to other servers, and what the
+    page's policy refuses fail the test."""
     contexts: list[BrowserContext] = []
     problems: list[str] = []
     own = (app, "data:", "blob:")
@@ -64,6 +65,10 @@ def open_page(app: str, browser: Browser) -> Iterator[OpenPage]:
     def noted(asked: Request) -> None:
         if not asked.url.startswith(own):
             problems.append(asked.url)
+
+    def refused(message: ConsoleMessage) -> None:
+        if "Content Security Policy" in message.text:
+            problems.append(message.text)
 
     def opened(link: str, scheme: str = "light") -> Page:
         context = browser.new_context(viewport={"width": 1280, "height": 800}, color_scheme=scheme)  # type: ignore[arg-type]
@@ -73,6 +78,7 @@ def open_page(app: str, browser: Browser) -> Iterator[OpenPage]:
         page = context.new_page()
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.on("request", noted)
+        page.on("console", refused)
         page.goto(app + link)
         return page
 

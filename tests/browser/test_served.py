@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect
 
 from tests.browser.conftest import patience_ms
 from tests.browser.test_access import lasting
@@ -42,18 +42,25 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 def stranger(served: Served, browser: Browser) -> Iterator[Callable[[], Page]]:
     """Open the app in a browser of its own."""
     contexts: list[BrowserContext] = []
+    refused: list[str] = []
+
+    def noted(message: ConsoleMessage) -> None:
+        if "Content Security Policy" in message.text:
+            refused.append(message.text)
 
     def arrived() -> Page:
         contexts.append(browser.new_context(viewport={"width": 1280, "height": 800}))
         contexts[-1].set_default_timeout(patience_ms())
         expect.set_options(timeout=patience_ms())
         page = contexts[-1].new_page()
+        page.on("console", noted)
         page.goto(f"{served.address}/account")
         return page
 
     yield arrived
     for each in contexts:
         each.close()
+    assert not refused
 
 
 @pytest.fixture

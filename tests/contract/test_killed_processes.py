@@ -119,9 +119,15 @@ class Served:
         self.clients: list[threading.Thread] = []
 
     def begin(self) -> None:
+        eventually(self._is_tidy, "the end of what killed judges have left", idle_s=60)
         self.clients = [threading.Thread(target=self._work, args=(number,)) for number in range(CLIENTS)]
         for each in self.clients:
             each.start()
+
+    def _is_tidy(self) -> bool:
+        """Whether the judges that run have removed the folders of those that were killed."""
+        folders = (self.temporary.parent / "home" / "scratch").glob("*")
+        return all(Path("/proc", each.name).exists() for each in folders)
 
     def end(self) -> None:
         self.process.kill()
@@ -153,29 +159,28 @@ def test_nothing_is_lost_or_left_behind_whatever_is_killed(times: int, tmp_path:
     drawn, reported, killings = random.Random(5), Reported(), Counter[str]()
     kinds = [each for _ in range(times // len(KINDS) + 1) for each in drawn.sample(KINDS, len(KINDS))][:times]
     served = Served(tmp_path, reported)
-    folders = served.temporary, tmp_path / "home" / "scratch"
     try:
         served.begin()
         for wanted in kinds:
             # at whatever they are
-            time.sleep(drawn.uniform(0.0, 1.5))
+            time.sleep(drawn.uniform(0.0, 1.0))
             eventually(lambda: killed(wanted, served.process.pid, drawn), f"a {wanted}", idle_s=60)  # noqa: B023
             killings[wanted] += 1
             if wanted == "app":
                 served.end()
-                all_gone(orphans, *folders)
+                all_gone(orphans, served.temporary)
                 served = Served(tmp_path, reported)
                 served.begin()
         known = len(reported)
         # they still judge
         eventually(lambda: len(reported) > known + CLIENTS, "further runs", idle_s=60)
         served.end()
-        all_gone(orphans, *folders)
+        all_gone(orphans, served.temporary)
         served = Served(tmp_path, reported)
         verdicts = agree(served.program, reported)
     finally:
         served.end()
-    all_gone(orphans, *folders)
+    all_gone(orphans, served.temporary)
     print(f"\n{sum(killings.values())} kills: {dict(killings)}; {len(reported)} runs: {dict(verdicts)}")
 
 

@@ -11,7 +11,7 @@ from functools import partial
 
 from passnet_core.errors import PlaygroundError, StoreRefusal
 from passnet_core.execution.backends.base import JobEvent, outcome_without_judge
-from passnet_core.execution.scheduler import NOBODY, Ahead, Scheduler, Turn, Work, is_light
+from passnet_core.execution.scheduler import NOBODY, Ahead, Scheduler, JudgeTurn, Work, is_light
 from passnet_core.records import Job, Outcome, Phase, Run, Subgraph, Verdict
 
 Append = Callable[[str, int, Outcome], None]
@@ -117,7 +117,9 @@ class RunsInProgress:
         for started in tuple(self._runs.values()):
             started.wait()
 
-    def _judge(self, started: "RunInProgress", position: int, job: Job, fresh: bool, owner: str, turn: Turn) -> None:
+    def _judge(
+        self, started: "RunInProgress", position: int, job: Job, fresh: bool, owner: str, turn: JudgeTurn
+    ) -> None:
         if started.finished:
             return
         bug = StoreRefusal("An error in the playground ended the run; its log has the details.")
@@ -132,7 +134,7 @@ class RunsInProgress:
                 started.fail(error)
             unless_settled.pop_all()
 
-    def _outcome(self, started: "RunInProgress", job: Job, fresh: bool, owner: str, turn: Turn) -> Outcome:
+    def _outcome(self, started: "RunInProgress", job: Job, fresh: bool, owner: str, turn: JudgeTurn) -> Outcome:
         started.begin()
         if started.cancelled.is_set():
             return outcome_without_judge(job, Verdict.CANCELLED, "Cancelled before it was judged.")

@@ -87,12 +87,12 @@ class Work:
 
     owner: str
     group: str | None
-    do: "Callable[[Turn], None]"
+    do: "Callable[[JudgeTurn], None]"
     priority: int = 0
 
 
 @dataclass(eq=False)
-class Turn:
+class JudgeTurn:
     """A judge's work on one piece. charged_s: what of it is charged to its owner. ended_for: why it has to end before
     it is done, in a sentence, or ""."""
 
@@ -110,7 +110,7 @@ class _Ending:
     """Set when who asked has given up, and when the turn has to end."""
 
     cancelled: Cancellation
-    turn: Turn
+    turn: JudgeTurn
 
     def is_set(self) -> bool:
         return bool(self.turn.ended_for) or self.cancelled.is_set()
@@ -192,7 +192,7 @@ class _Line:
     threads: int
     light: bool = False
     queue: FairQueue = field(default_factory=FairQueue)
-    under_way: list[Turn] = field(default_factory=list)
+    under_way: list[JudgeTurn] = field(default_factory=list)
     mean_s: float | None = None
     used: dict[str, tuple[float, float]] = field(default_factory=dict)
 
@@ -210,7 +210,7 @@ class _Line:
             pieces += 1
         return None
 
-    def ended(self, turn: Turn, seconds: float) -> None:
+    def ended(self, turn: JudgeTurn, seconds: float) -> None:
         """Note that a turn has ended, which took so many seconds."""
         self.under_way.remove(turn)
         self.mean_s = seconds if self.mean_s is None else self.mean_s + NEWEST * (seconds - self.mean_s)
@@ -219,7 +219,7 @@ class _Line:
         """The number of pieces of this owner's work that wait or are under way."""
         return self.queue.load_of(owner) + sum(each.work.owner == owner for each in self.under_way)
 
-    def charge(self, turn: Turn, now: float) -> float:
+    def charge(self, turn: JudgeTurn, now: float) -> float:
         """Note what of a turn was not charged yet, and return it, in seconds."""
         seconds, owner = turn.uncharged_s(now), turn.work.owner
         turn.charged_s += seconds
@@ -233,7 +233,7 @@ class _Line:
         seconds, at = self.used.get(owner, (0.0, now))
         return seconds * math.exp((at - now) / FORGOTTEN_S)
 
-    def lead(self, turn: Turn, now: float) -> float:
+    def lead(self, turn: JudgeTurn, now: float) -> float:
         """How many seconds more the owner of a turn has had than who has had least of those who wait for it to end;
         less than none if nobody does, or if the turn has only begun."""
         owner, lasts_s = turn.work.owner, now - turn.began
@@ -302,7 +302,7 @@ class Scheduler:
         """Queue a job, and return its one outcome to come; CANCELLED if the event is set before its turn comes."""
         outcome: Future[Outcome] = Future()
 
-        def settle(turn: Turn) -> None:
+        def settle(turn: JudgeTurn) -> None:
             if cancelled.is_set():
                 outcome.set_result(outcome_without_judge(job, Verdict.CANCELLED, CANCELLED_BEFORE))
             else:
@@ -311,7 +311,7 @@ class Scheduler:
         self.put(Work(owner, None, settle, priority), light=is_light(job))
         return outcome
 
-    def run_now(self, job: Job, listen: Listen, cancelled: threading.Event, turn: Turn) -> Outcome:
+    def run_now(self, job: Job, listen: Listen, cancelled: threading.Event, turn: JudgeTurn) -> Outcome:
         """Run a job whose turn has come. A backend that raises gives an infrastructure error as the outcome."""
         if self._closing:
             return outcome_without_judge(job, Verdict.CANCELLED, "The judge is closed.")
@@ -330,7 +330,7 @@ class Scheduler:
         def refuse() -> T:
             raise InfrastructureError("The inspection was cancelled before it started.")
 
-        def answer(turn: Turn) -> T:
+        def answer(turn: JudgeTurn) -> T:
             try:
                 return self.backend.inspect(question, _Ending(cancelled, turn))
             finally:
@@ -409,7 +409,7 @@ class Scheduler:
                     return
                 work = line.queue.take(owner)
                 owner = work.owner
-                turn = Turn(work, self._now())
+                turn = JudgeTurn(work, self._now())
                 line.under_way.append(turn)
                 self._changed.notify_all()
             with _reported():
@@ -433,7 +433,7 @@ class Scheduler:
                         self._look_after(line, turn)
             time.sleep(LOOK_EVERY_S)
 
-    def _look_after(self, line: _Line, turn: Turn) -> None:
+    def _look_after(self, line: _Line, turn: JudgeTurn) -> None:
         owner = turn.work.owner
         with self._changed:
             now = self._now()
@@ -451,7 +451,7 @@ class Scheduler:
     def _waited(
         self,
         owner: str,
-        do: Callable[[Turn], T],
+        do: Callable[[JudgeTurn], T],
         cancelled: threading.Event,
         *,
         light: bool,
@@ -461,7 +461,7 @@ class Scheduler:
         """The result of do() when its turn has come, or of otherwise() if it is cancelled before that."""
         answer: Future[T] = Future()
 
-        def settle(turn: Turn) -> None:
+        def settle(turn: JudgeTurn) -> None:
             try:
                 answer.set_result(otherwise() if cancelled.is_set() else do(turn))
             except BaseException as error:  # raised where somebody waits for it, an interrupt too

@@ -13,7 +13,7 @@ import pytest
 from passnet_core.errors import InfrastructureError
 from passnet_core.execution.backends.base import Cancellation, InspectSubgraph, JobEvent, Listen, outcome_without_judge
 from passnet_core.execution.backends.fake import FAKE_ENVIRONMENT, FakeBackend
-from passnet_core.execution.scheduler import CHECK_PATIENCE_S, FairQueue, Scheduler, Turn, Work
+from passnet_core.execution.scheduler import CHECK_PATIENCE_S, FairQueue, Scheduler, JudgeTurn, Work
 from passnet_core.records import Device, EvalSpec, Job, Outcome, Phase, Stage, Subgraph, TensorSpec, Verdict
 from tests.waiting import eventually, seconds
 
@@ -257,7 +257,7 @@ def test_a_bug_in_queued_work_is_reported_and_the_next_job_is_judged(monkeypatch
     reported: list[threading.ExceptHookArgs] = []
     monkeypatch.setattr(threading, "excepthook", reported.append)
 
-    def broken(turn: Turn) -> None:
+    def broken(turn: JudgeTurn) -> None:
         raise AssertionError("a bug")
 
     with scheduling(FakeBackend(answered)) as scheduler:

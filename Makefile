@@ -13,7 +13,7 @@ SMOKE := tests/unit tests/pages/test_pieces.py tests/adversarial/test_headers.py
   tests/adversarial/test_stated_rules.py \
   tests/contract/test_backend.py::test_check_reports_the_match_and_shows_the_rewritten_graph
 
-.PHONY: run smoke test test-all fuzz test-gpu lint bench screenshots bench-gpu tasks bundles assets wheel constraints clean
+.PHONY: run smoke test test-all fuzz soak test-gpu lint bench screenshots bench-gpu tasks bundles assets wheel constraints clean
 
 run: $(VENV)/.app $(VENV)/.prepared
 	$(BIN)/python -m compileall -q passnet_core
@@ -46,6 +46,10 @@ fuzz: $(VENV)/.dev
 	$$fuzzing --fuzz-cases 400 --fuzz-seed $${day}1 && \
 	$$fuzzing -k 'http- or mcp-' --fuzz-cases 1400 --fuzz-seed $${day}2 && \
 	$$fuzzing -k 'http- or mcp-' --fuzz-cases 1400 --fuzz-seed $${day}3
+
+# 50 persons for an hour, on two cores that nobody else uses; its table is in build/soak.txt, anew each minute
+soak: $(VENV)/.dev $(VENV)/.prepared
+	$(BIN)/python -m tests.soak --persons 50 --minutes 60 --out build/soak.txt
 
 test-gpu: $(VENV)/.dev
 	$(BIN)/python -m pytest -m gpu

@@ -11,7 +11,7 @@ from functools import partial
 
 from passnet_core.errors import PlaygroundError, StoreRefusal
 from passnet_core.execution.backends.base import JobEvent, outcome_without_judge
-from passnet_core.execution.scheduler import NOBODY, Ahead, Scheduler, JudgeTurn, Work, is_light
+from passnet_core.execution.scheduler import NOBODY, Ahead, JudgeTurn, Scheduler, Work, is_light
 from passnet_core.records import Job, Outcome, Phase, Run, Subgraph, Verdict
 
 Append = Callable[[str, int, Outcome], None]

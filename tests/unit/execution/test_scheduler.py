@@ -13,7 +13,7 @@ import pytest
 from passnet_core.errors import InfrastructureError
 from passnet_core.execution.backends.base import Cancellation, InspectSubgraph, JobEvent, Listen, outcome_without_judge
 from passnet_core.execution.backends.fake import FAKE_ENVIRONMENT, FakeBackend
-from passnet_core.execution.scheduler import CHECK_PATIENCE_S, FairQueue, Scheduler, JudgeTurn, Work
+from passnet_core.execution.scheduler import CHECK_PATIENCE_S, FairQueue, JudgeTurn, Scheduler, Work
 from passnet_core.records import Device, EvalSpec, Job, Outcome, Phase, Stage, Subgraph, TensorSpec, Verdict
 from tests.waiting import eventually, seconds
 

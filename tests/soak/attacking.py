@@ -5,17 +5,16 @@ import contextlib
 import itertools
 import random
 import urllib.parse
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from functools import partial
+from typing import Any
 
 import httpx
 
 from passnet_core.server.entrance import BUNDLE_BODY
 from tests.example_playground import PASS, TASK_ID
-from tests.soak.persons import Notes, Programmer, Town, agent, programmer
+from tests.soak.persons import ATTACKER, Notes, Programmer, Town, agent, programmer
 
-ATTACKER = -3
-"""The number of the person who attacks, and has a token."""
 LOOPING = f"{PASS}\nwhile True:\n    pass\n"
 LATEST_S = 600.0
 AT_ONCE = 64
@@ -110,6 +109,6 @@ async def _sending(town: Town, parts: Callable[[], Iterator[bytes]]) -> None:
         await asyncio.sleep(SLOWLY_S)
 
 
-ATTACKS: dict[str, Callable[[Town], Awaitable[None]]] = {
+ATTACKS: dict[str, Callable[[Town], Coroutine[Any, Any, None]]] = {
     each.__name__: each for each in (loops, calls, connections, headers, bodies, findings)
 }

@@ -38,6 +38,9 @@ KINDS = (
 )  # fmt: skip
 """What every ten persons are. Members have signed in; they and visitors write passes in the Workbench."""
 
+ATTACKER = -3
+"""The person who attacks the app meanwhile, if anybody does, and has a token."""
+
 
 @dataclass
 class Notes:

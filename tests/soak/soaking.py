@@ -13,8 +13,9 @@ from passnet_core.people.person import PersonRole
 from passnet_core.people.register import Register
 from tests.page_client import PageClient
 from tests.signing_in import doorstep
+from tests.soak.attacking import ATTACKS
 from tests.soak.holding import Family, Held, adopting, children, is_app, shared_files
-from tests.soak.persons import KINDS, READ, WITH_TOKENS, Notes, Town, kind_of, live, programmer
+from tests.soak.persons import ATTACKER, KINDS, READ, WITH_TOKENS, Notes, Town, kind_of, live, programmer
 
 MINUTE_S = 60.0
 SESSION_KEPT_S = 125.0
@@ -30,12 +31,13 @@ ROLES = {"member": "member", "visitor": "visitor", "reader": "visitor", "program
 @dataclass(frozen=True)
 class Plan:
     """persons: how many. minutes: for how long. turn_s: how long each turn takes at least. least: how many turns each
-    of them takes, however long that takes."""
+    of them takes, however long that takes. attack: what somebody else does to the app meanwhile, of ATTACKS."""
 
     persons: int
     minutes: float
     turn_s: float = MINUTE_S
     least: int = 1
+    attack: str = ""
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,8 @@ def _tokens(home: Path, plan: Plan) -> dict[int, str]:
         for number in range(plan.persons):
             if kind_of(number) in WITH_TOKENS:
                 tokens[number] = register.issue(register.add(f"Program {number}", PersonRole.MEMBER), "", 1)
-        return tokens | {FIRST: tokens[OPERATOR]}
+        attacker = register.issue(register.add("Attacker", PersonRole.MEMBER), "", 1)
+        return tokens | {FIRST: tokens[OPERATOR], ATTACKER: attacker}
     finally:
         register.close()
 
@@ -104,14 +107,19 @@ async def soak(served: Served, plan: Plan, each_minute: Callable[[Result], Any] 
     await _first_visits(served.town)
     before = await at_rest(served, forgetting=plan.minutes > 0)
     result = Result(plan, Notes(), before)
-    watching = asyncio.create_task(_watch(served.family, result, each_minute))
+    meanwhile = [asyncio.create_task(_watch(served.family, result, each_minute))]
+    if plan.attack:
+        meanwhile.append(asyncio.create_task(ATTACKS[plan.attack](served.town)))
     until_s = plan.minutes * MINUTE_S
     async with asyncio.TaskGroup() as group:
         for number in range(plan.persons):
             group.create_task(
                 live(number, kind_of(number), served.town, result.notes, until_s=until_s, least=plan.least)
             )
-    watching.cancel()
+    for task in meanwhile:
+        if task.done():
+            task.result()
+        task.cancel()
     result.notes.problems += await _runs_without_all_outcomes(served.town)
     result.after = await at_rest(served, before=before)
     return result

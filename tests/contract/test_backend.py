@@ -237,11 +237,22 @@ def test_a_fork_bomb_is_killed_and_the_next_job_runs(backend: LocalBackend) -> N
     assert judged(backend, job(RIGHT, Stage.CHECK)).verdict is Verdict.MATCHED
 
 
-def test_a_cancelled_job_ends_and_the_next_one_finds_the_judge_warm(backend: LocalBackend) -> None:
+@pytest.mark.parametrize(
+    ("phase", "code", "stage"),
+    [
+        ("load", hostile_at_import("while True: pass"), Stage.CHECK),
+        ("load", hostile_at_import("while True: pass"), Stage.VERIFY),
+        # the witness is asked first
+        ("verify", hostile_in_call("while True: pass"), Stage.VERIFY),
+    ],
+)
+def test_a_cancelled_job_ends_and_the_next_one_finds_the_judge_warm(
+    backend: LocalBackend, phase: str, code: str, stage: Stage
+) -> None:
     assert judged(backend, job(RIGHT, Stage.CHECK)).verdict is Verdict.MATCHED
     processes = [each.process for each in backend._all()]
-    cancelled, listener = threading.Event(), Listener(awaited="load")
-    asked = hostile_job(hostile_at_import("while True: pass"), Stage.CHECK)
+    cancelled, listener = threading.Event(), Listener(awaited=phase)
+    asked = hostile_job(code, stage)
     outcomes = []
     worker = threading.Thread(target=lambda: outcomes.append(backend.run(asked, listener, cancelled)))
     worker.start()

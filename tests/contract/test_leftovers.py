@@ -32,7 +32,7 @@ SUBGRAPHS = 2
 
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[Served]:
-    with served_town(tmp_path, Plan(persons=6, minutes=0)) as town:
+    with served_town(tmp_path, Plan(persons=6, minutes=0, kept_s=5)) as town:
         yield town
 
 

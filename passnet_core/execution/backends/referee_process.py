@@ -107,6 +107,8 @@ class Referee:
         self.unread = b""
         self.idle = True
         """Whether no request on the channel is unanswered."""
+        self.given_up = False
+        """Whether it was told to give up what it does: then its answer is no verdict, whatever it says."""
 
     def run(self, job: Job, listen: Listen, cancelled: Cancellation) -> Outcome:
         return self.answered(job, {"job": to_json(job)}, listen, cancelled).outcome
@@ -162,7 +164,7 @@ class Referee:
         """Wait for the answer to such a request. Raises BadInput, InfrastructureError."""
         for told in self._lines(limit_s + self.program.grace_s, cancelled):
             self.idle = True
-            if cancelled.is_set():
+            if self.given_up:
                 raise _Cancelled
             if "problem" in told:
                 raise (BadInput if told.get("bad_input") else InfrastructureError)(str(told["problem"]))
@@ -170,7 +172,7 @@ class Referee:
                 return from_json(kind, told["inspection"])
             except (KeyError, ValueError, BadInput) as error:
                 raise InfrastructureError(f"The judge's inspection cannot be read: {error}") from error
-        raise _Cancelled if cancelled.is_set() else InfrastructureError(f"{ENDED} Ask again.")
+        raise _Cancelled if self.given_up else InfrastructureError(f"{ENDED} Ask again.")
 
     def _stop_unless_idle(self, device: Device) -> None:
         """Stop the referee unless it has answered: what is left on the channel would belong to the wrong job."""
@@ -193,10 +195,10 @@ class Referee:
             if outcome.job_digest != job.digest:
                 raise InfrastructureError("The judge answered a different job.")
             self.idle = True
-            if cancelled.is_set() and outcome.verdict is Verdict.TIMED_OUT:
+            if self.given_up:
                 raise _Cancelled
             return SourceMatches(outcome, tuple(told.get("counts", ())))
-        raise _Cancelled if cancelled.is_set() else InfrastructureError(f"{ENDED} Run the job again.")
+        raise _Cancelled if self.given_up else InfrastructureError(f"{ENDED} Run the job again.")
 
     def _lines(self, patience_s: float, cancelled: Cancellation) -> Iterator[dict[str, Any]]:
         """Yield its messages until it ends; when cancelled, have it give up, and yield what it still says. Raises
@@ -213,8 +215,8 @@ class Referee:
                 except ValueError as error:
                     raise InfrastructureError(f"The judge sent a message that is not JSON: {error}") from error
                 continue
-            if cancelled.is_set() and give_up_until == math.inf:
-                give_up_until = time.monotonic() + GIVE_UP_WITHIN_S
+            if cancelled.is_set() and not self.given_up:
+                self.given_up, give_up_until = True, time.monotonic() + GIVE_UP_WITHIN_S
                 if self.process is not None:
                     self.process.send_signal(signal.SIGUSR1)
             if time.monotonic() > give_up_until:
@@ -255,7 +257,7 @@ class Referee:
         """Make sure that the referee runs."""
         if self.process is not None and self.process.poll() is not None:
             self._stop()
-        self.idle = False
+        self.idle = self.given_up = False
         if self.process is not None:
             return
         near, far = socket.socketpair()

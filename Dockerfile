@@ -4,9 +4,10 @@
 FROM nvidia/cuda:13.0.1-base-ubuntu24.04
 
 ENV DEBIAN_FRONTEND=noninteractive PYTHONUNBUFFERED=1 PIP_NO_CACHE_DIR=1
-# gcc and g++ build Triton's launchers; bubblewrap is the judge's sandbox
+# gcc and g++ build Triton's launchers; bubblewrap, mount and util-linux make the judge's sandbox; tini buries what ends
+# there after its parent has
 RUN apt-get update && apt-get install -y --no-install-recommends \
-      python3 python3-venv python3-dev gcc g++ bubblewrap procps \
+      python3 python3-venv python3-dev gcc g++ bubblewrap mount util-linux tini procps \
     && rm -rf /var/lib/apt/lists/*
 
 RUN useradd --create-home --uid 10001 playground
@@ -30,4 +31,5 @@ VOLUME ["/home/playground/passnet"]
 EXPOSE 8501
 HEALTHCHECK --interval=30s --timeout=5s --start-period=60s \
   CMD [".venv/bin/python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8501/_stcore/health', timeout=4)"]
+ENTRYPOINT ["/usr/bin/tini", "--"]
 CMD [".venv/bin/passnet", "app", "--address", "0.0.0.0", "--port", "8501"]

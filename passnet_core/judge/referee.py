@@ -74,10 +74,13 @@ def main(descriptor: int, isolation: str, home: Path, spares: int) -> None:
                     _answer(asked["job"], asked.get("codes", ()), pool, home, lines)
                     _return_freed_memory()
     except (BrokenPipeError, ConnectionResetError):
-        return
-    finally:
+        pass
+    except BaseException:
         sandbox.kill_tree(os.getpid(), reap=False)
         shutil.rmtree(scratch, ignore_errors=True)
+        raise
+    # the channel is closed, which ends this process
+    threading.Event().wait()
 
 
 def _keep_freed_memory() -> None:

@@ -4,6 +4,7 @@ was reported is lost or there twice, and nothing is left behind."""
 import contextlib
 import ctypes
 import http.client
+import itertools
 import os
 import random
 import signal
@@ -44,12 +45,13 @@ def orphans() -> Iterator[set[int]]:
 
 
 def left_behind(before: set[int]) -> list[str]:
-    """The processes that are below this one and were not before, after burying those that have ended."""
+    """The processes that are below this one, but not below one that was before, after burying those that have ended."""
     for pid, process in sandbox._below(os.getpid()).items():
         if process.dead and process.parent == os.getpid() and pid not in before:
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(pid, os.WNOHANG)
-    return [f"{each} {said(each, 'cmdline')!r}" for each in sandbox._below(os.getpid()) if each not in before]
+    others = before.union(*(sandbox.descendants(each) for each in before))
+    return [f"{each} {said(each, 'cmdline')!r}" for each in sandbox._below(os.getpid()) if each not in others]
 
 
 def all_gone(before: set[int], *folders: Path) -> None:
@@ -202,6 +204,7 @@ def agree(program: Program, reported: Reported) -> Counter[str]:
 HOLDS = """
 import sys, threading
 from pathlib import Path
+from passnet_core.execution.backends.local import LocalBackend
 
 backend = LocalBackend(sys.executable, sys.argv[1], Path(sys.argv[2]))
 if sys.argv[3] == "describe":
@@ -214,8 +217,15 @@ threading.Event().wait()
 """A process that starts one of the judge's programs."""
 
 
-@pytest.mark.parametrize("isolation", ["sandboxed", "process"])
-@pytest.mark.parametrize("program", ["describe", "confined", "referee", "fork-server", "zygote", "inside"])
+@pytest.mark.parametrize(
+    ("program", "isolation"),
+    [
+        *itertools.product(["describe", "confined", "referee", "inside"], ["sandboxed", "process"]),
+        # what forks workers
+        ("zygote", "sandboxed"),
+        ("fork-server", "process"),
+    ],
+)
 def test_a_program_of_the_judge_ends_with_its_app_also_while_it_starts(
     program: str, isolation: str, tmp_path: Path, orphans: set[int]
 ) -> None:
@@ -223,10 +233,9 @@ def test_a_program_of_the_judge_ends_with_its_app_also_while_it_starts(
     temporary.mkdir()
     words = [isolation, str(tmp_path), "confined" if program == "inside" else program]
     with subprocess.Popen([sys.executable, "-c", HOLDS, *words], env=os.environ | {"TMPDIR": str(temporary)}) as app:
-        below = (program if isolation == "sandboxed" or program != "zygote" else "fork-server").encode()
 
         def started() -> bool:
-            return any(below in said(each, "cmdline").split(b"\0") for each in sandbox.descendants(app.pid))
+            return any(program.encode() in said(each, "cmdline").split(b"\0") for each in sandbox.descendants(app.pid))
 
         eventually(started, program, idle_s=60)
         app.kill()

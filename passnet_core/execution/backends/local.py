@@ -241,7 +241,7 @@ class LocalBackend:
             yield process
         finally:
             os.close(ours)
-            await_end(process)
+            await_end(process, self.home)
 
     def command(self, *arguments: str) -> list[str]:
         return [self.python, "-m", "passnet_core.judge", *arguments]

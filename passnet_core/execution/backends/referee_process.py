@@ -68,9 +68,10 @@ def stand_back(pid: int) -> None:
                 time.sleep(LOOK_EVERY_S)
 
 
-def await_end(process: "subprocess.Popen[bytes]") -> None:
+def await_end(process: "subprocess.Popen[bytes]", home: Path) -> None:
     """Wait for the end of a program of the judge whose channel was closed, and kill what is left of its session: all of
-    it if it does not end, and what was about to be confined when it was killed itself."""
+    it if it does not end, and what was about to be confined when it was killed itself. Then remove its temporary files
+    below this home, to which it may have written to the last moment."""
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(LEAVE_WITHIN_S)
     for name in os.listdir("/proc"):
@@ -78,6 +79,7 @@ def await_end(process: "subprocess.Popen[bytes]") -> None:
             if name.isdigit() and os.getsid(int(name)) == process.pid:
                 os.kill(int(name), signal.SIGKILL)
     process.wait()
+    shutil.rmtree(home / "scratch" / str(process.pid), ignore_errors=True)
 
 
 @dataclass(frozen=True)
@@ -308,7 +310,7 @@ class Referee:
             if each is not None:
                 each.close()
         if process is not None:
-            await_end(process)
+            await_end(process, self.program.home)
 
     def close(self) -> None:
         self.closing = True

@@ -436,11 +436,14 @@ def end_with(channel: int, scratch: Path | None = None) -> None:
         poll = select.poll()
         poll.register(channel, select.POLLRDHUP)
         poll.poll()
+        # each look at /proc would otherwise wait for the interpreter, while another thread loads torch
+        sys.setswitchinterval(1e-5)
         _starting.acquire()
         adopt_orphans()
         if os.getsid(0) == os.getpid():
             _send(_session(os.getpid()), signal.SIGKILL)
-        kill_tree(os.getpid(), reap=False)
+        # the first process of a namespace ends only once all of its processes are buried
+        kill_tree(os.getpid())
         if scratch is not None:
             shutil.rmtree(scratch, ignore_errors=True)
         os._exit(0)

@@ -73,7 +73,7 @@ def _settled(page: Page) -> None:
     expect(page.get_by_test_id("stApp")).to_have_attribute(
         "data-test-script-state", "notRunning", timeout=patience_ms()
     )
-    page.wait_for_function("!document.querySelector('[aria-busy=true]')", timeout=patience_ms())
+    expect(page.locator("[aria-busy=true]")).to_have_count(0, timeout=patience_ms())
     # charts draw themselves to the new width after the page has it
     page.wait_for_timeout(1500)
 

@@ -7,14 +7,16 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page, TimeoutError, expect
+from playwright.sync_api import Page, expect
 
 from tests.example_playground import LESSONS, REFERENCE_NAME, TASK_ID
+from tests.waiting import eventually
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 OpenPage = Callable[..., Page]
-FADED_MS = 20_000
+FADED_S = 7.0
+FADING = "document.getAnimations().some(each => each instanceof CSSTransition)"
 LOOKS = 3
 PAGES = {
     "/": "PassNet Playground",
@@ -62,10 +64,8 @@ def lasting(page: Page) -> list[dict[str, Any]]:
     to fade again between the end of a wait and the look."""
     found: list[dict[str, Any]] = []
     for _ in range(LOOKS):
-        with contextlib.suppress(TimeoutError):
-            page.wait_for_function(
-                "!document.getAnimations().some(each => each instanceof CSSTransition)", timeout=FADED_MS
-            )
+        with contextlib.suppress(AssertionError):
+            eventually(lambda: not page.evaluate(FADING), "the end of fading", idle_s=FADED_S)
         found = Axe().run(page).response["violations"]
         if not found:
             break

@@ -10,6 +10,7 @@ from passnet_core.bundles.packing import packed
 from passnet_core.records import Bundle, PassFile
 from tests.browser.typing_code import editor, kept, replace_text
 from tests.example_playground import PASS, TASK_ID
+from tests.waiting import eventually
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 
@@ -79,7 +80,8 @@ def test_back_shows_a_page_where_it_was(open_page: OpenPage) -> None:
     expect(editor(page)).to_be_visible()
     page.go_back()
     expect(page.get_by_role("heading", name=TASK_ID, level=2, exact=True)).to_be_visible()
-    page.wait_for_function(f"{scrolled} === 120")
+    # the pages' policy lets no browser wait for an expression itself
+    eventually(lambda: page.evaluate(scrolled) == 120, "the place where the page was")
     expect(page.get_by_text("by name.")).to_be_visible()
 
 

@@ -323,7 +323,7 @@ def test_a_silent_referee_is_killed(tmp_path: Path) -> None:
         listener = Listener(awaited="load")
         # until it has started, a referee is silent too
         assert judged(backend, job(RIGHT, Stage.CHECK)).verdict is Verdict.MATCHED
-        asked = hostile_job(hostile_at_import("time.sleep(1000)"), Stage.CHECK, deadline_s=short(5))
+        asked = hostile_job(hostile_at_import("time.sleep(1000)"), Stage.CHECK, deadline_s=min(20.0, short(5)))
         outcomes = []
         worker = threading.Thread(target=lambda: outcomes.append(backend.run(asked, listener, threading.Event())))
         worker.start()

@@ -55,6 +55,7 @@ from passnet_core.store.rows import (
 )
 
 HERE = Path(__file__).parent
+INCLUDE = re.compile(r"^-- include (\w+)$", re.MULTILINE)
 CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "threads": 2,
     "memory_limit": "2GB",
@@ -457,7 +458,9 @@ class Database:
 
 @functools.cache
 def _sql(name: str) -> str:
-    return (HERE / "sql" / f"{name}.sql").read_text(encoding="utf-8")
+    """The query of this name, with the parts of others that it includes."""
+    text = (HERE / "sql" / f"{name}.sql").read_text(encoding="utf-8")
+    return INCLUDE.sub(lambda included: _sql(included[1]), text)
 
 
 def _text(record: Any) -> str:

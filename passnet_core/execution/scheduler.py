@@ -4,7 +4,6 @@ Pages, the command line, solvers and recorders all give their jobs to a Schedule
 
 import contextlib
 import math
-import sys
 import threading
 import time
 from collections import Counter, OrderedDict, deque
@@ -395,7 +394,15 @@ class Scheduler:
             line.threads = max(line.threads, count)
 
     def _start(self, do: Callable[[], None], name: str) -> None:
-        thread = threading.Thread(target=do, name=name, daemon=True)
+        """Do something in a thread. A bug ends that thread, which reports it, and another one does it anew."""
+
+        def lasting() -> None:
+            with contextlib.ExitStack() as unless_done:
+                unless_done.callback(self._start, do, name)
+                do()
+                unless_done.pop_all()
+
+        thread = threading.Thread(target=lasting, name=name, daemon=True)
         self._threads.append(thread)
         thread.start()
 
@@ -412,26 +419,25 @@ class Scheduler:
                 turn = JudgeTurn(work, self._now())
                 line.under_way.append(turn)
                 self._changed.notify_all()
-            with _reported():
+            try:
                 work.do(turn)
-            with self._changed:
-                now = self._now()
-                seconds = line.charge(turn, now)
-                line.ended(turn, now - turn.began)
-            with _reported():
+            finally:
+                with self._changed:
+                    now = self._now()
+                    seconds = line.charge(turn, now)
+                    line.ended(turn, now - turn.began)
                 self.meter.spent(owner, seconds)
 
     def _watch(self) -> None:
         """While work is under way, charge it to its owners, and end the turn of who has had more than others who wait
         for it."""
         while not self._closing:
+            time.sleep(LOOK_EVERY_S)
             with self._changed:
                 self._changed.wait_for(lambda: self._closing or any(line.under_way for line in self._lines))
-            with _reported():
-                for line in self._lines:
-                    for turn in tuple(line.under_way):
-                        self._look_after(line, turn)
-            time.sleep(LOOK_EVERY_S)
+            for line in self._lines:
+                for turn in tuple(line.under_way):
+                    self._look_after(line, turn)
 
     def _look_after(self, line: _Line, turn: JudgeTurn) -> None:
         owner = turn.work.owner
@@ -481,12 +487,3 @@ class Scheduler:
 def is_light(job: Job) -> bool:
     """Whether the job needs only rules and matching, and no values."""
     return job.spec.stage is Stage.CHECK
-
-
-@contextlib.contextmanager
-def _reported() -> Iterator[None]:
-    """Report a bug like any that ends a thread, but go on: the next job is judged."""
-    try:
-        yield
-    except BaseException:
-        threading.excepthook(threading.ExceptHookArgs((*sys.exc_info(), threading.current_thread())))

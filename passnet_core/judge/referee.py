@@ -60,8 +60,14 @@ def main(descriptor: int, isolation: str, home: Path, spares: int) -> None:
     place = WorkerPlace(sandbox.chosen(isolation), scratch)
     pool = WorkerPool(place, spares=spares, home=home)
     signal.signal(signal.SIGUSR1, lambda number, frame: setattr(place.given_up, "is_set", True))
-    try:
-        with channel.makefile("rw", encoding="utf-8", newline="\n") as lines:
+    with contextlib.ExitStack() as unless_closed:
+        # a bug ends this process, and nothing of it may stay behind
+        unless_closed.callback(shutil.rmtree, scratch, ignore_errors=True)
+        unless_closed.callback(sandbox.kill_tree, os.getpid(), reap=False)
+        with (
+            contextlib.suppress(BrokenPipeError, ConnectionResetError),
+            channel.makefile("rw", encoding="utf-8", newline="\n") as lines,
+        ):
             for line in lines:
                 place.given_up.is_set = False
                 request = json.loads(line)
@@ -73,12 +79,7 @@ def main(descriptor: int, isolation: str, home: Path, spares: int) -> None:
                     asked = request.get("survey", request)
                     _answer(asked["job"], asked.get("codes", ()), pool, home, lines)
                     _return_freed_memory()
-    except (BrokenPipeError, ConnectionResetError):
-        pass
-    except BaseException:
-        sandbox.kill_tree(os.getpid(), reap=False)
-        shutil.rmtree(scratch, ignore_errors=True)
-        raise
+        unless_closed.pop_all()
     # the channel is closed, which ends this process
     threading.Event().wait()
 

@@ -1,6 +1,7 @@
 """A small playground for tests of the pages: two tasks, a reference bundle, and outcomes without a judge."""
 
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -214,6 +215,13 @@ def measured(
     )
     outcomes = tuple(outcome(job, verdict, speedup=speedup, device="NVIDIA H200") for job in jobs)
     return RunFile(run, (bundle,) if bundle else (), outcomes)
+
+
+def environment_of(folder: Path, **more: str) -> dict[str, str]:
+    """Write the data of the small playground below a folder, and return the variables of a process that uses it."""
+    return {
+        **os.environ, "PASSNET_HOME": str(folder / "home"), "PASSNET_DATA": str(write_data(folder / "data")), **more,
+    }  # fmt: skip
 
 
 def write_data(folder: Path, *, recorded: bool = True) -> Path:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
+from tests.example_playground import environment_of
 from tests.waiting import eventually, seconds
 
 PROJECT = Path(__file__).resolve().parents[1]
@@ -31,6 +32,14 @@ def serving(environment: dict[str, str], log: Path, *, port: int | None = None) 
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+
+
+@contextlib.contextmanager
+def serving_example(folder: Path) -> Iterator[str]:
+    """Serve strangers the example playground, and yield the app's address. folder: of all files."""
+    environment = environment_of(folder, PASSNET_ISOLATION="auto")
+    with serving(environment, folder / "app.log", port=free_port()) as address:
+        yield address
 
 
 def free_port() -> int:

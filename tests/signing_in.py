@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -12,7 +11,7 @@ from pathlib import Path
 from oidc_provider_mock import User, run_server_in_thread
 from playwright.sync_api import Page, expect
 
-from tests.example_playground import write_data
+from tests.example_playground import environment_of
 from tests.serving import PROJECT, free_port, serving
 from tests.waiting import seconds
 
@@ -60,10 +59,7 @@ def doorstep(folder: Path, people: Mapping[str, str]) -> Iterator[Doorstep]:
     calls them."""
     home, port = folder / "home", free_port()
     home.mkdir()
-    environment = {
-        **os.environ, "PASSNET_HOME": str(home), "PASSNET_DATA": str(write_data(folder / "data")),
-        "PASSNET_ISOLATION": "auto",
-    }  # fmt: skip
+    environment = environment_of(folder, PASSNET_ISOLATION="auto")
     users = [User(sub=sub, claims={"name": name}) for sub, name in people.items()]
     with run_server_in_thread(user_claims=users) as provider:
         told = SECRETS.format(address=f"http://127.0.0.1:{port}", provider=provider.server_port)

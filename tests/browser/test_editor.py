@@ -1,7 +1,6 @@
 """The editor in a real browser: a command carries its text, and no typed text is lost."""
 
 import contextlib
-import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +12,7 @@ from passnet_core.records import Verdict
 from passnet_core.service import open_service
 from passnet_core.settings import read_settings
 from tests.browser.typing_code import FILE, editor, kept, replace_text
-from tests.example_playground import PASS, REFERENCE_NAME, TASK_ID, write_data
+from tests.example_playground import PASS, REFERENCE_NAME, TASK_ID, environment_of
 from tests.serving import serving
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
@@ -23,9 +22,7 @@ PRESSED = 60
 
 
 def test_what_is_typed_and_run_at_once_is_what_is_judged(browser: Browser, tmp_path: Path) -> None:
-    environment = {
-        **os.environ, "PASSNET_DATA": str(write_data(tmp_path / "data")), "PASSNET_HOME": str(tmp_path / "home"),
-    }  # fmt: skip
+    environment = environment_of(tmp_path)
     # a rule rejects every text but the last: loading a text would start a process and take seconds per press
     begun = PASS + "import torch.nn  # "
     typed, last = begun + "x" * PRESSED, PASS + "# and this at last"

@@ -1,7 +1,6 @@
 """What the commands that serve say of an address or a port on which they cannot listen."""
 
 import http.client
-import os
 import socket
 import subprocess
 import sys
@@ -11,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from passnet_core.cli.main import main
-from tests.example_playground import write_data
+from tests.example_playground import environment_of
 from tests.serving import free_port
 from tests.waiting import eventually, seconds
 
@@ -81,11 +80,7 @@ def test_a_server_for_strangers_on_all_addresses_needs_its_name(told: Told) -> N
 
 def test_the_app_answers_to_the_names_that_it_is_given(tmp_path: Path) -> None:
     port = free_port()
-    environment = {
-        **os.environ,
-        "PASSNET_HOME": str(tmp_path / "home"),
-        "PASSNET_DATA": str(write_data(tmp_path / "data")),
-    }
+    environment = environment_of(tmp_path)
     run = [sys.executable, "-m", "passnet_core", "app", f"--port={port}", "--host=passnet.example.org"]
     with (tmp_path / "log").open("w") as log, subprocess.Popen(run, env=environment, stdout=log, stderr=log) as process:
         try:

@@ -10,7 +10,7 @@ from urllib.parse import quote, urlsplit
 
 import pytest
 
-from tests.example_playground import TASK_ID, write_data
+from tests.example_playground import TASK_ID, environment_of
 from tests.page_client import PageClient, run_apart
 from tests.serving import free_port, serving
 from tests.waiting import seconds
@@ -80,10 +80,8 @@ def test_a_long_text_is_shortened() -> None:
 @pytest.mark.sandbox
 @pytest.mark.long
 def test_nothing_that_strangers_send_is_in_the_log_of_the_app(tmp_path: Path) -> None:
-    environment = {
-        **os.environ, "PASSNET_HOME": str(tmp_path / "home"), "PASSNET_DATA": str(write_data(tmp_path / "data")),
-        "PASSNET_ISOLATION": "auto", "OPENAI_API_KEY": KEY, "PASSNET_JUDGE_TOKENS": f"alice={JUDGE}",
-    }  # fmt: skip
+    keys = {"OPENAI_API_KEY": KEY, "PASSNET_JUDGE_TOKENS": f"alice={JUDGE}"}
+    environment = environment_of(tmp_path, PASSNET_ISOLATION="auto", **keys)
     log = tmp_path / "app.log"
     with serving(environment, log, port=free_port()) as address:
         place = urlsplit(address).netloc

@@ -1,16 +1,15 @@
 """What the served app answers to other names, other sites' pages and the curious: real requests to a real server."""
 
 import http.client
-import os
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
-from tests.example_playground import TASK_ID, write_data
+from tests.example_playground import TASK_ID
 from tests.page_client import PageClient, run_apart
-from tests.serving import free_port, serving
+from tests.serving import serving_example
 from tests.waiting import seconds
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.long]
@@ -28,12 +27,7 @@ PROGRAMS = ("/api/health", "/api/openapi.json", "/api/me", "/mcp")
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    folder = tmp_path_factory.mktemp("served")
-    environment = {
-        **os.environ, "PASSNET_HOME": str(folder / "home"), "PASSNET_DATA": str(write_data(folder / "data")),
-        "PASSNET_ISOLATION": "auto",
-    }  # fmt: skip
-    with serving(environment, folder / "app.log", port=free_port()) as opened:
+    with serving_example(tmp_path_factory.mktemp("served")) as opened:
         yield opened
 
 

@@ -10,9 +10,8 @@ import pytest
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from tests.contract.test_connections import ELSEWHERE, connected, frame, has_ended, place
-from tests.example_playground import write_data
 from tests.page_client import XSRF, PageClient, run_apart
-from tests.serving import free_port, serving
+from tests.serving import serving_example
 from tests.waiting import eventually, seconds
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.long]
@@ -25,12 +24,7 @@ UPLOAD = b"PUT /_stcore/upload_file/nobody/file HTTP/1.1\r\nHost: localhost\r\n"
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    folder = tmp_path_factory.mktemp("served")
-    environment = {
-        **os.environ, "PASSNET_HOME": str(folder / "home"), "PASSNET_DATA": str(write_data(folder / "data")),
-        "PASSNET_ISOLATION": "auto",
-    }  # fmt: skip
-    with serving(environment, folder / "app.log", port=free_port()) as opened:
+    with serving_example(tmp_path_factory.mktemp("served")) as opened:
         yield opened
 
 

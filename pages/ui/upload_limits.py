@@ -1,12 +1,13 @@
 """How much memory uploaded files take. Streamlit holds each file until its page is closed, and limits only its size."""
 
 import re
-from collections import Counter
 
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 from streamlit.runtime import get_instance
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+
+from passnet_core.server.at_once import AtOnce
 
 OF_PAGE_BYTES, OF_ALL_BYTES = 32 << 20, 256 << 20
 """The most bytes of files that one page, and all pages together, may have uploaded."""
@@ -20,7 +21,7 @@ class UploadLimits:
 
     def __init__(self, app: ASGIApp, largest_bytes: int) -> None:
         self._app, self._largest = app, largest_bytes
-        self._coming: Counter[str] = Counter()
+        self._coming = AtOnce()
         """How many files are on their way, by the page that uploads them."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -33,12 +34,8 @@ class UploadLimits:
             await self._skip(receive)
             await PlainTextResponse(refusal, 413, {"Connection": "close"})(scope, receive, send)
             return
-        self._coming[page] += 1
-        try:
+        with self._coming.one_more(page):
             await self._app(scope, receive, send)
-        finally:
-            self._coming[page] -= 1
-            self._coming += Counter()  # keeps no pages that upload nothing
 
     async def _skip(self, receive: Receive) -> None:
         """Let a file pass by, as a browser hears no answer while it sends."""

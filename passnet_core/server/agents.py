@@ -18,6 +18,7 @@ from passnet_core.outside import quoted
 from passnet_core.records import Bundle, Device, EvalSpec, Outcome, Stage, Task
 from passnet_core.records.text import is_valid
 from passnet_core.records.trajectories import ToolCall
+from passnet_core.server.at_once import AtOnce
 from passnet_core.solvers.llm.chat import Tool
 from passnet_core.solvers.llm.conversation import INSPECT_WITHIN_S, guide
 from passnet_core.solvers.llm.prompting import first_of_sources
@@ -231,8 +232,7 @@ class AgentDesk:
     def __init__(self, page_of: Callable[[str], str], *, now: Callable[[], float] = time.monotonic) -> None:
         self._page_of = page_of
         self._places = _AgentPlaces(now)
-        self._lock = threading.Lock()
-        self._calls: Counter[str] = Counter()
+        self._calls = AtOnce()
         """How many calls of whom are executed."""
         self._closing = threading.Event()
 
@@ -253,18 +253,12 @@ class AgentDesk:
     @contextlib.contextmanager
     def _share(self, owner: str) -> Iterator[None]:
         """Raises BadInput if a person has as many calls under way as may be."""
-        with self._lock:
-            if self._calls[owner] >= CALLS_OF_PERSON:
+        with self._calls.one_more(owner, CALLS_OF_PERSON) as room:
+            if not room:
                 raise BadInput(
                     f"{CALLS_OF_PERSON} of your calls are under way, and no more can be. Wait for an answer."
                 )
-            self._calls[owner] += 1
-        try:
             yield
-        finally:
-            with self._lock:
-                self._calls[owner] -= 1
-                self._calls += Counter()  # keeps no names of those who have no call under way
 
     def _answer(
         self,

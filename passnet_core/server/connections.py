@@ -4,7 +4,6 @@ uvicorn has no deadline for headers, for bodies, or for answers that nobody read
 
 import ipaddress
 import resource
-from collections import Counter
 from collections.abc import Hashable
 from functools import cache, lru_cache
 from typing import Any
@@ -17,6 +16,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from passnet_core.server import awaiting
+from passnet_core.server.at_once import AtOnce
 from passnet_core.server.awaiting import AwaitedConnection
 
 MOST_OPEN = 1024
@@ -74,23 +74,15 @@ class AddressShares:
 
     def __init__(self, app: ASGIApp, proxies: list[str] | str) -> None:
         self._app, self._proxies = app, _trusted(proxies)
-        self._at_once: Counter[str] = Counter()
+        self._at_once = AtOnce()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         host = (scope.get("client") or ("",))[0]
         if not host or (host in self._proxies and not self._proxies.always_trust):
             await self._app(scope, receive, send)
             return
-        network = network_of(host)
-        if self._at_once[network] >= most_open() // SHARE:
-            await _refuse(scope, receive, send)
-            return
-        self._at_once[network] += 1
-        try:
-            await self._app(scope, receive, send)
-        finally:
-            self._at_once[network] -= 1
-            self._at_once += Counter()  # keeps no addresses that have no request
+        with self._at_once.one_more(network_of(host), most_open() // SHARE) as room:
+            await (self._app if room else _refuse)(scope, receive, send)
 
 
 async def _refuse(scope: Scope, receive: Receive, send: Send) -> None:

@@ -57,13 +57,13 @@ def main(descriptor: int, isolation: str, home: Path, spares: int) -> None:
     scratch = _own_scratch(home)
     # torch makes folders there
     os.environ["TMPDIR"] = str(scratch)
-    place = WorkerPlace(sandbox.chosen(isolation), scratch)
-    pool = WorkerPool(place, spares=spares, home=home)
-    signal.signal(signal.SIGUSR1, lambda number, frame: setattr(place.given_up, "is_set", True))
     with contextlib.ExitStack() as unless_closed:
-        # a bug ends this process, and nothing of it may stay behind
+        # an error ends this process, and nothing of it may stay behind
         unless_closed.callback(shutil.rmtree, scratch, ignore_errors=True)
         unless_closed.callback(sandbox.kill_tree, os.getpid(), reap=False)
+        place = WorkerPlace(sandbox.chosen(isolation), scratch)
+        pool = WorkerPool(place, spares=spares, home=home)
+        signal.signal(signal.SIGUSR1, lambda number, frame: setattr(place.given_up, "is_set", True))
         with (
             contextlib.suppress(BrokenPipeError, ConnectionResetError),
             channel.makefile("rw", encoding="utf-8", newline="\n") as lines,

@@ -59,7 +59,7 @@ def all_gone(before: set[int], *folders: Path) -> None:
     left: list[object] = []
 
     def clean() -> bool:
-        left[:] = left_behind(before), *(list(each.iterdir()) for each in folders if each.exists())
+        left[:] = left_behind(before), *(list(each.rglob("*")) for each in folders if each.exists())
         return not any(left)
 
     try:

@@ -72,6 +72,7 @@ MIB = 1 << 20
 SCARCE = 0.1
 """Memory is scarce when at most this share of the machine's is available."""
 
+CLEARING_TRIES = 100
 STOP_PATIENCE_S = 5.0
 _MOVING = ([b"R"], [b"S"], [b"D"])
 TICKS_AT_REST = 3
@@ -444,7 +445,10 @@ def end_with(channel: int, scratch: Path | None = None) -> None:
             _send(_session(os.getpid()), signal.SIGKILL)
         # the first process of a namespace ends only once all of its processes are buried
         kill_tree(os.getpid())
-        if scratch is not None:
+        # the other threads of this process go on, and may make files there
+        for _ in range(CLEARING_TRIES):
+            if scratch is None or not scratch.exists():
+                break
             shutil.rmtree(scratch, ignore_errors=True)
         os._exit(0)
 

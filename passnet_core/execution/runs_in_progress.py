@@ -11,7 +11,7 @@ from functools import partial
 
 from passnet_core.errors import PlaygroundError, StoreRefusal
 from passnet_core.execution.backends.base import JobEvent, outcome_without_judge
-from passnet_core.execution.scheduler import NOBODY, Ahead, JudgeTurn, Scheduler, Work, is_light
+from passnet_core.execution.scheduler import NOBODY, Ahead, JudgeTurn, Scheduler, TurnPassed, Work, is_light
 from passnet_core.records import Job, Outcome, Phase, Run, Subgraph, Verdict
 
 Append = Callable[[str, int, Outcome], None]
@@ -132,6 +132,9 @@ class RunsInProgress:
                 started.add(position, outcome)
             except PlaygroundError as error:
                 started.fail(error)
+            except TurnPassed:
+                unless_settled.pop_all()
+                raise
             unless_settled.pop_all()
 
     def _outcome(self, started: "RunInProgress", job: Job, fresh: bool, owner: str, turn: JudgeTurn) -> Outcome:

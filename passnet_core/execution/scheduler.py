@@ -7,7 +7,7 @@ import math
 import threading
 import time
 from collections import Counter, OrderedDict, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -34,12 +34,10 @@ CHARGE_EVERY_S = 5.0
 """How often what is under way is charged to its owner, in seconds."""
 FORGOTTEN_S = 300.0
 """In how many seconds all but a third of what somebody has used is forgotten, when others wait."""
-AT_LEAST_S = {False: 5.0, True: 1.0}
-"""How many seconds a turn lasts whoever waits, by whether the work is light."""
-STARTING_S = 20.0
-"""How many seconds of a turn do not tell how much somebody uses: a judge that was ended may have had to start again."""
-CHECK_PATIENCE_S = 5.0
-"""How many seconds more than others who wait somebody may have had of a checker, before a turn is ended."""
+SLICE_S = 0.3
+"""How many seconds a turn lasts whoever waits."""
+MOST_TURNS = 4
+"""So many times a piece of work is begun, if others need its turn before it is done."""
 NEWEST = 0.1
 """What the latest piece of work counts in the mean of how long one takes."""
 CANCELLED_BEFORE = "Cancelled before it started."
@@ -59,8 +57,9 @@ class Meter(Protocol):
     def longest_s(self, owner: str, stage: Stage) -> float:
         """How many seconds a pass of this owner may take in a job of this stage."""
 
-    def patience_s(self, owner: str) -> float:
-        """How many seconds more than others who wait this owner may have had of a judge, before a turn is ended."""
+    def patience_s(self, owner: str, *, light: bool) -> float:
+        """How many seconds more than others who wait this owner may have had of a judge, or of a checker for light
+        work, before they go first."""
 
 
 class Unmetered:
@@ -75,19 +74,25 @@ class Unmetered:
     def longest_s(self, owner: str, stage: Stage) -> float:
         return math.inf
 
-    def patience_s(self, owner: str) -> float:
+    def patience_s(self, owner: str, *, light: bool) -> float:
         return math.inf
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Work:
     """One piece of work. owner: who takes turns with other owners. group: the run that it belongs to, if any. do: does
-    it, in a turn. priority: what has a higher one goes first, whoever waits."""
+    it, in a turn; it may raise TurnPassed, and is done anew then. priority: what has a higher one goes first, whoever
+    waits. turns: how many it has had."""
 
     owner: str
     group: str | None
     do: "Callable[[JudgeTurn], None]"
     priority: int = 0
+    turns: int = 0
+
+
+class TurnPassed(Exception):
+    """A turn has ended before its work was done, because others wait: the work gets another one."""
 
 
 @dataclass(eq=False)
@@ -126,17 +131,20 @@ class FairQueue:
     def __len__(self) -> int:
         return sum(len(waiting) for level in self._levels.values() for waiting in level.values())
 
-    def put(self, work: Work) -> None:
-        self._levels.setdefault(work.priority, OrderedDict()).setdefault(work.owner, deque()).append(work)
+    def put(self, work: Work, *, first: bool = False) -> None:
+        """first: before other work of its owner."""
+        waiting = self._levels.setdefault(work.priority, OrderedDict()).setdefault(work.owner, deque())
+        waiting.insert(0 if first else len(waiting), work)
 
-    def take(self, last: str | None = None) -> Work:
-        """Take the next piece. last: the previous owner, who lets others go first. Raises IndexError."""
+    def take(self, last: str | None = None, behind: Collection[str] = ()) -> Work:
+        """Take the next piece. last: the previous owner, who lets others go first. behind: owners who do so always.
+        Raises IndexError."""
         if not self._levels:
             raise IndexError("nothing is waiting")
         level = self._levels[max(self._levels)]
         if last is not None and last in level:
             level.move_to_end(last)
-        owner = next(iter(level))
+        owner = next((each for each in level if each not in behind), next(iter(level)))
         work = level[owner].popleft()
         level.move_to_end(owner)
         self._tidy(work)
@@ -151,6 +159,10 @@ class FairQueue:
         waiting.remove(work)
         self._tidy(work)
         return True
+
+    def owners(self) -> set[str]:
+        """Those whose work waits."""
+        return set().union(*self._levels.values())
 
     def load_of(self, owner: str) -> int:
         """The number of waiting pieces of this owner's work."""
@@ -232,16 +244,13 @@ class _Line:
         seconds, at = self.used.get(owner, (0.0, now))
         return seconds * math.exp((at - now) / FORGOTTEN_S)
 
-    def lead(self, turn: JudgeTurn, now: float) -> float:
-        """How many seconds more the owner of a turn has had than who has had least of those who wait for it to end;
-        less than none if nobody does, or if the turn has only begun."""
-        owner, lasts_s = turn.work.owner, now - turn.began
-        waiting = {each.owner for each in self.queue.in_order()} - {owner}
-        if not waiting or lasts_s < AT_LEAST_S[self.light]:
-            return -math.inf
-        before = self.used_lately(owner, now) - turn.charged_s
-        least = min(self.used_lately(each, now) for each in waiting)
-        return before + max(0.0, lasts_s - STARTING_S) - least
+    def lead(self, owner: str, now: float) -> float:
+        """How many seconds more this owner has had than who has had least of the others who wait; less than none if
+        nobody does."""
+        waiting = self.queue.owners() - {owner}
+        uncharged_s = sum(turn.uncharged_s(now) for turn in self.under_way if turn.work.owner == owner)
+        least = min((self.used_lately(each, now) for each in waiting), default=math.inf)
+        return self.used_lately(owner, now) + uncharged_s - least
 
 
 class Scheduler:
@@ -311,7 +320,8 @@ class Scheduler:
         return outcome
 
     def run_now(self, job: Job, listen: Listen, cancelled: threading.Event, turn: JudgeTurn) -> Outcome:
-        """Run a job whose turn has come. A backend that raises gives an infrastructure error as the outcome."""
+        """Run a job whose turn has come. A backend that raises gives an infrastructure error as the outcome. Raises
+        TurnPassed, which its work must pass on."""
         if self._closing:
             return outcome_without_judge(job, Verdict.CANCELLED, "The judge is closed.")
         try:
@@ -319,9 +329,12 @@ class Scheduler:
         except Exception as error:  # whatever fails in a backend, the job has one outcome and the queue continues
             reason = f"The backend failed: {type(error).__name__}: {error}"
             return outcome_without_judge(job, Verdict.INFRASTRUCTURE, reason)
-        if turn.ended_for and outcome.verdict is Verdict.CANCELLED:
-            return replace(outcome, reason=turn.ended_for)
-        return outcome
+        if not turn.ended_for or outcome.verdict is not Verdict.CANCELLED or cancelled.is_set():
+            return outcome
+        if turn.work.turns < MOST_TURNS:
+            listen(JobEvent(Phase.QUEUED, "Begun anew when those have had their turn who wait and have used less."))
+            raise TurnPassed
+        return replace(outcome, reason=turn.ended_for)
 
     def inspect(self, question: Question[T], cancelled: threading.Event, *, owner: str = NOBODY) -> T:
         """Wait for the turn of a question, and return the answer. Raises like Backend.inspect."""
@@ -332,9 +345,10 @@ class Scheduler:
         def answer(turn: JudgeTurn) -> T:
             try:
                 return self.backend.inspect(question, _Ending(cancelled, turn))
-            finally:
-                if turn.ended_for:
-                    raise InfrastructureError(turn.ended_for)
+            except InfrastructureError:
+                if not turn.ended_for or cancelled.is_set():
+                    raise
+                raise InfrastructureError(turn.ended_for) if turn.work.turns == MOST_TURNS else TurnPassed from None
 
         return self._waited(owner, answer, cancelled, light=question.light, otherwise=refuse)
 
@@ -414,18 +428,26 @@ class Scheduler:
                     self._changed.wait()
                 if not line.queue:
                     return
-                work = line.queue.take(owner)
+                now = self._now()
+                behind = [each for each in line.queue.owners() if self._must_yield(line, each, now)]
+                work = line.queue.take(owner, behind)
                 owner = work.owner
-                turn = JudgeTurn(work, self._now())
+                work.turns += 1
+                turn = JudgeTurn(work, now)
                 line.under_way.append(turn)
                 self._changed.notify_all()
+            passed = False
             try:
                 work.do(turn)
+            except TurnPassed:
+                passed = True
             finally:
                 with self._changed:
                     now = self._now()
                     seconds = line.charge(turn, now)
                     line.ended(turn, now - turn.began)
+                    if passed:
+                        line.queue.put(work, first=True)
                 self.meter.spent(owner, seconds)
 
     def _watch(self) -> None:
@@ -443,16 +465,21 @@ class Scheduler:
         owner = turn.work.owner
         with self._changed:
             now = self._now()
-            lead = line.lead(turn, now)
-            due = turn in line.under_way and turn.uncharged_s(now) >= CHARGE_EVERY_S
-            seconds = line.charge(turn, now) if due else 0.0
+            if turn not in line.under_way:
+                return
+            if now - turn.began >= SLICE_S and self._must_yield(line, owner, now):
+                turn.ended_for = (
+                    f"It was begun {MOST_TURNS} times, and ended each time for others who wait and have used less. Run"
+                    " it again when fewer people are at work here."
+                )
+            seconds = line.charge(turn, now) if turn.uncharged_s(now) >= CHARGE_EVERY_S else 0.0
         if seconds:
             self.meter.spent(owner, seconds)
-        if lead > 0 and lead > min(self.meter.patience_s(owner), CHECK_PATIENCE_S if line.light else math.inf):
-            turn.ended_for = (
-                f"It was ended after {now - turn.began:.0f} s: others wait, who have used less. Run it again when fewer"
-                " people are at work here."
-            )
+
+    def _must_yield(self, line: _Line, owner: str, now: float) -> bool:
+        """Whether this owner has had so much more than others who wait that they go first."""
+        lead = line.lead(owner, now)
+        return lead > 0 and lead > self.meter.patience_s(owner, light=line.light)
 
     def _waited(
         self,
@@ -470,6 +497,8 @@ class Scheduler:
         def settle(turn: JudgeTurn) -> None:
             try:
                 answer.set_result(otherwise() if cancelled.is_set() else do(turn))
+            except TurnPassed:
+                raise
             except BaseException as error:  # raised where somebody waits for it, an interrupt too
                 answer.set_exception(error)
 

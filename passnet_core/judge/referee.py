@@ -69,11 +69,13 @@ def main(descriptor: int, isolation: str, home: Path, spares: int) -> None:
             channel.makefile("rw", encoding="utf-8", newline="\n") as lines,
         ):
             for line in lines:
-                place.given_up.is_set = False
                 request = json.loads(line)
                 if "warm" in request:
                     _get_ready(pool, Device(request["warm"]["device"]), checking=request["warm"]["checking"])
-                elif question := next((each for each in ("inspect", "compile", "trace") if each in request), ""):
+                    continue
+                place.given_up.is_set = False
+                _write(lines, begun=True)
+                if question := next((each for each in ("inspect", "compile", "trace") if each in request), ""):
                     _inspect(question, request[question], pool, home, lines)
                 else:
                     asked = request.get("survey", request)

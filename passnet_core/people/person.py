@@ -28,8 +28,8 @@ TEACHERS = (PersonRole.TEACHER, PersonRole.OPERATOR)
 class Allowance:
     """device_s: seconds of judging in any hour. jobs: how many may wait or be judged. kept_bytes: of all drafts,
     bundles and outcomes that are stored. check_s, job_s: seconds that a pass may take in a check, and in a job of
-    another stage. patience_s: seconds of judging that somebody may have had more than others who wait, before they get
-    the next turn at once. gpu: whether on a GPU too."""
+    another stage. patience_s: seconds of judging that somebody may have had more than others who wait, before they go
+    first. gpu: whether on a GPU too."""
 
     device_s: float
     jobs: int
@@ -50,7 +50,7 @@ ALLOWANCES = {
         device_s=300.0, jobs=64, kept_bytes=32 * MB, check_s=10.0, job_s=60.0, patience_s=15.0, gpu=False
     ),
     PersonRole.MEMBER: Allowance(
-        device_s=1_800.0, jobs=512, kept_bytes=512 * MB, check_s=20.0, job_s=120.0, patience_s=60.0, gpu=True
+        device_s=1_800.0, jobs=512, kept_bytes=512 * MB, check_s=20.0, job_s=120.0, patience_s=30.0, gpu=True
     ),
     PersonRole.TEACHER: Allowance(
         device_s=3_600.0, jobs=1_024, kept_bytes=2_048 * MB, check_s=20.0, job_s=300.0, patience_s=60.0, gpu=True

@@ -12,6 +12,8 @@ VISITORS = "visitors"
 TOGETHER_S = 1_800.0
 """How many seconds may be judged in any hour for all who have not signed in: a browser that forgets its cookie is
 another visitor, so a limit for each of them would be none."""
+CHECK_PATIENCE_S = 5.0
+"""How many seconds more than others who wait anybody may have had of a checker, before they go first."""
 
 
 class QuotaExceeded(PlaygroundError):
@@ -48,7 +50,9 @@ class Quotas:
     def longest_s(self, owner: str, stage: Stage) -> float:
         return self._register.visitor(owner).allowance.deadline_s(stage) if owner else math.inf
 
-    def patience_s(self, owner: str) -> float:
+    def patience_s(self, owner: str, *, light: bool) -> float:
+        if light:
+            return CHECK_PATIENCE_S
         return self._register.visitor(owner).allowance.patience_s if owner else math.inf
 
     def check(self, person: Person) -> None:

@@ -123,6 +123,8 @@ async def soak(served: Served, plan: Plan, each_minute: Callable[[Result], Any] 
         if task.done():
             task.result()
         task.cancel()
+    if plan.attack:
+        await _given_up(served.town)
     result.notes.problems += await _runs_without_all_outcomes(served.town)
     result.after = await at_rest(served, before=before)
     return result
@@ -152,6 +154,13 @@ async def _watch(family: Family, result: Result, each_minute: Callable[[Result],
         await asyncio.sleep((len(result.minutes) + 1) * MINUTE_S - result.notes.now_s)
         result.minutes.append(await asyncio.to_thread(family.held))
         each_minute(result)
+
+
+async def _given_up(town: Town) -> None:
+    """Cancel what the attacker still has waiting."""
+    async with programmer(ATTACKER, town, Notes(), random.Random(0)) as attacker:
+        for run in await attacker.get("/runs?limit=1000"):
+            await attacker.client.post(f"/runs/{run['run']}/cancel")
 
 
 async def _runs_without_all_outcomes(town: Town) -> list[str]:

@@ -46,6 +46,8 @@ ENDED = "The judge's process ended without an answer."
 GIVE_UP_WITHIN_S = 5.0
 """How many seconds a referee may take to give up a job that was cancelled, before it is ended: starting another one
 takes as long."""
+BEGIN_WITHIN_S = 30.0
+"""How many seconds a referee that still starts may take to begin with a job that was cancelled, before it is ended."""
 NICENESS = 2
 """How far a judge and all that it starts stand back behind other processes, on a machine without a GPU."""
 AUTOGROUP_TRIES = 20
@@ -109,6 +111,8 @@ class Referee:
         self.unread = b""
         self.idle = True
         """Whether no request on the channel is unanswered."""
+        self.begun = False
+        """Whether it has read the request: what it is told before that is lost."""
         self.given_up = False
         """Whether it was told to give up what it does: then its answer is no verdict, whatever it says."""
 
@@ -213,14 +217,19 @@ class Referee:
                 self.unread = rest
                 heard_at = time.monotonic()
                 try:
-                    yield json.loads(line)
+                    told = json.loads(line)
                 except ValueError as error:
                     raise InfrastructureError(f"The judge sent a message that is not JSON: {error}") from error
+                if "begun" in told:
+                    self.begun = True
+                else:
+                    yield told
                 continue
-            if cancelled.is_set() and not self.given_up:
+            if cancelled.is_set() and give_up_until == math.inf:
+                give_up_until = time.monotonic() + (GIVE_UP_WITHIN_S if self.begun else BEGIN_WITHIN_S)
+            if cancelled.is_set() and self.begun and not self.given_up and self.process is not None:
                 self.given_up, give_up_until = True, time.monotonic() + GIVE_UP_WITHIN_S
-                if self.process is not None:
-                    self.process.send_signal(signal.SIGUSR1)
+                self.process.send_signal(signal.SIGUSR1)
             if time.monotonic() > give_up_until:
                 raise _Cancelled
             if time.monotonic() - heard_at > patience_s:
@@ -259,7 +268,7 @@ class Referee:
         """Make sure that the referee runs."""
         if self.process is not None and self.process.poll() is not None:
             self._stop()
-        self.idle = self.given_up = False
+        self.idle = self.begun = self.given_up = False
         if self.process is not None:
             return
         near, far = socket.socketpair()

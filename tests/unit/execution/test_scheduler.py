@@ -13,7 +13,7 @@ import pytest
 from passnet_core.errors import InfrastructureError
 from passnet_core.execution.backends.base import Cancellation, InspectSubgraph, JobEvent, Listen, outcome_without_judge
 from passnet_core.execution.backends.fake import FAKE_ENVIRONMENT, FakeBackend
-from passnet_core.execution.scheduler import CHECK_PATIENCE_S, FairQueue, JudgeTurn, Scheduler, Work
+from passnet_core.execution.scheduler import MOST_TURNS, FairQueue, JudgeTurn, Scheduler, Work
 from passnet_core.records import Device, EvalSpec, Job, Outcome, Phase, Stage, Subgraph, TensorSpec, Verdict
 from tests.waiting import eventually, seconds
 
@@ -303,7 +303,7 @@ class Watched:
     def longest_s(self, owner: str, stage: Stage) -> float:
         return math.inf
 
-    def patience_s(self, owner: str) -> float:
+    def patience_s(self, owner: str, *, light: bool) -> float:
         return self.patience
 
     def has_charged(self, owner: str) -> bool:
@@ -339,18 +339,41 @@ class Ticking:
 
 
 @pytest.mark.parametrize("stage", [Stage.CHECK, Stage.VERIFY])
-def test_who_holds_a_judge_while_others_wait_is_ended_and_they_get_the_next_turn(stage: Stage) -> None:
+def test_who_holds_a_judge_while_others_wait_lets_them_go_first_and_begins_anew(stage: Stage) -> None:
     backend, meter = Endless(), Watched(5.0)
     with contextlib.closing(Scheduler(backend, now=Ticking(), meter=meter)) as scheduler:
         held = scheduler.queue(job("endless", stage), silent, NEVER, owner="attacker")
-        assert backend.begun.wait(seconds(30))
         more = scheduler.queue(job("more", stage), silent, NEVER, owner="attacker")
-        assert scheduler.queue(job("mine", stage), silent, NEVER, owner="me").result(seconds(30)).verdict
+        for number in range(MOST_TURNS):
+            assert backend.begun.wait(seconds(30))
+            assert not held.done()
+            backend.begun.clear()
+            mine = [scheduler.queue(job(f"mine {number}", stage), silent, NEVER, owner="me") for _ in range(2)]
+            assert [each.result(seconds(30)).verdict for each in mine] == [Verdict.CRASHED] * 2
         assert held.result(seconds(30)).verdict is Verdict.CANCELLED
-        assert "others wait" in held.result().reason
+        assert "others who wait" in held.result().reason
         assert more.result(seconds(30)).verdict is Verdict.CRASHED
-    assert [each.subgraph.id for each in backend.jobs] == ["mine", "more"]
-    assert meter.charged["attacker"] > CHECK_PATIENCE_S
+    assert [each.subgraph.id for each in backend.jobs] == [f"mine {each // 2}" for each in range(2 * MOST_TURNS)] + [
+        "more"
+    ]
+    assert meter.charged["attacker"] > meter.patience
+
+
+def test_what_has_to_let_others_go_first_can_be_cancelled_while_it_waits() -> None:
+    backend, gate, cancelled = Endless(), Gate(), threading.Event()
+
+    def held_up(turn: JudgeTurn) -> None:
+        gate(job("mine"))
+
+    with contextlib.closing(Scheduler(backend, now=Ticking(), meter=Watched(5.0))) as scheduler:
+        held = scheduler.queue(job("endless"), silent, cancelled, owner="attacker")
+        assert backend.begun.wait(seconds(30))
+        scheduler.put(Work("me", None, held_up), light=False)
+        assert gate.entered.acquire(timeout=seconds(30))
+        cancelled.set()
+        gate.opened.set()
+        assert held.result(seconds(30)).verdict is Verdict.CANCELLED
+        assert held.result().reason.startswith("Cancelled before")
 
 
 def test_who_holds_a_judge_alone_goes_on_and_is_charged_meanwhile() -> None:

@@ -1,7 +1,8 @@
 """Say which operations a subgraph may use, of those that torch offers and those that the subgraphs of corpora use: for
-each, how many subgraphs use it, and why it is refused if it is.
+each, how many subgraphs use it, and why it is refused if it is. --write instead describes them all anew, with the torch
+that is installed, in passnet_core/operations/table.json.
 
-python -m tools.operations [--tasks DIR ...] [--refused]
+python -m tools.operations [--tasks DIR ...] [--refused] | --write
 """
 
 import argparse
@@ -21,6 +22,7 @@ from passnet_core.fx.refused_operations import Reason, refused_for
 from passnet_core.graphs.ir import Graph, Node, NodeKind, Ref
 from passnet_core.graphs.source import parse
 from passnet_core.records import Subgraph
+from tools import describing
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "tasks"
 
@@ -85,7 +87,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--tasks", type=Path, action="append", default=[], metavar="DIR", help="one more folder of tasks"
     )
     parser.add_argument("--refused", action="store_true", help="list only what is refused")
+    parser.add_argument("--write", action="store_true", help="write the table of operations")
     asked = parser.parse_args(arguments)
+    if asked.write:
+        describing.write()
+        return 0
     corpus = Corpus([DATA, *asked.tasks])
     found = used([subgraph for each in corpus.tasks() for subgraph in corpus.task(each.id).subgraphs])
     names = {*offered(), *found.operations}

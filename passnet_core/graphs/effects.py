@@ -3,19 +3,11 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from passnet_core.graphs.ir import Graph, Node, NodeKind, Ref, Value
-from passnet_core.graphs.spelling import INPLACE
+from passnet_core.graphs.ir import Graph, Node, NodeKind, Ref
+from passnet_core.operations.memory import deeds
 
 SWITCHES = ("_set_grad_enabled", "_enter_autocast", "_exit_autocast", "_assert", "_assert_async", "manual_seed")
 """Functions called for a global state that they change, not for their result."""
-RANDOM = frozenset(
-    {
-        "rand", "randn", "randint", "randperm", "rand_like", "randn_like", "randint_like", "normal", "bernoulli",
-        "multinomial", "poisson", "binomial", "uniform", "exponential", "cauchy", "geometric", "log_normal", "random",
-        "gumbel_softmax", "native_dropout", "fractional_max_pool2d", "fractional_max_pool3d", "svd_lowrank",
-        "pca_lowrank", "lobpcg",
-    }
-)  # fmt: skip
 DROPOUT = frozenset({"dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_dropout",
                      "feature_alpha_dropout", "rrelu"})  # fmt: skip
 VIEWS = frozenset(
@@ -37,40 +29,13 @@ def last_part(node: Node) -> str:
 
 
 def changed(node: Node) -> tuple[Ref, ...]:
-    """Return the values that the operation changes in place."""
-    if node.kind is NodeKind.INPUT:
-        return ()
-    kwargs = dict(node.kwargs)
-    name = last_part(node)
-    touched: list[Value] = []
-    is_operator = node.target in INPLACE or node.target == "operator.setitem"
-    in_place_name = name.endswith("_") and not name.endswith("__") and not node.target.startswith("operator.")
-    asked = kwargs.get("inplace") is True or (name in _INPLACE_LAST and node.args[1:] and node.args[-1] is True)
-    if node.args and (is_operator or in_place_name or asked):
-        touched.append(node.args[0])
-    elif asked:
-        touched.append(kwargs.get("input"))
-    if "out" in kwargs:
-        touched.append(kwargs["out"])
-    return tuple(each for each in touched if isinstance(each, Ref))
-
-
-# functions whose last positional parameter is inplace: a bare True in that position sets it
-_INPLACE_LAST = frozenset(
-    {"relu", "relu6", "silu", "mish", "hardswish", "hardsigmoid", "selu", "elu", "celu", "leaky_relu", "hardtanh",
-     "threshold", "dropout", "dropout2d", "dropout3d", "alpha_dropout"}
-)  # fmt: skip
+    """Return the values that the operation changes in place, or may change."""
+    return deeds(node).writes
 
 
 def is_random(node: Node) -> bool:
     """Whether it draws random numbers, so that its order among other draws matters."""
-    name = last_part(node).rstrip("_")
-    if name in DROPOUT:
-        # a literal training=False, also as the third argument, turns the random draw off
-        kwargs = dict(node.kwargs)
-        training = kwargs.get("training", kwargs.get("train", node.args[2] if len(node.args) > 2 else None))
-        return training is not False
-    return name in RANDOM
+    return deeds(node).random
 
 
 def is_switch(node: Node) -> bool:
@@ -93,22 +58,17 @@ def live(graph: Graph) -> dict[str, Node]:
     return dict(reversed(found.items()))
 
 
-def shares_memory(node: Node) -> Ref | None:
-    """Return the operand whose memory the result shares: for views and operators that work in place."""
-    first = changed(node)
-    if first:
-        return first[0]
-    if last_part(node) in VIEWS and node.args and isinstance(node.args[0], Ref):
-        return node.args[0]
-    return None
+def shares_memory(node: Node) -> tuple[Ref, ...]:
+    """Return the operands in whose memory the result lies, or may lie: of views, and of what works in place."""
+    return deeds(node).shares
 
 
 @dataclass(frozen=True)
 class Effects:
     """Operations that must keep their order although no value flows between them.
 
-    storage: node -> the node that owns the memory of its value. before: node -> the nodes that must run earlier because
-    of an effect. after: the inverse of before."""
+    storage: node -> a node that stands for all memory in which its value may lie. before: node -> the nodes that must
+    run earlier because of an effect. after: the inverse of before."""
 
     storage: Mapping[str, str]
     before: Mapping[str, tuple[str, ...]]
@@ -117,10 +77,7 @@ class Effects:
 
 def effects(graph: Graph) -> Effects:
     """Find the order that effects impose: on reads and changes of one memory, on random draws, and on switches."""
-    storage: dict[str, str] = {}
-    for node in graph.nodes:
-        shared = shares_memory(node)
-        storage[node.name] = storage[shared.name] if shared else node.name
+    storage = _storage(graph)
     disturbed = {storage[each.name] for node in graph.nodes for each in changed(node)}
     pairs: list[tuple[str, str]] = []
     writer: dict[str, str] = {}
@@ -145,6 +102,19 @@ def effects(graph: Graph) -> Effects:
         {name: tuple(each) for name, each in before.items()},
         {name: tuple(each) for name, each in after.items()},
     )
+
+
+def _storage(graph: Graph) -> dict[str, str]:
+    """Each node with the first one of all whose values may lie in one memory."""
+    storage: dict[str, str] = {}
+    members: dict[str, list[str]] = {}
+    for node in graph.nodes:
+        owners = list(dict.fromkeys(storage[each.name] for each in shares_memory(node))) or [node.name]
+        first = owners[0]
+        joined = [name for each in owners[1:] for name in members.pop(each)]
+        members.setdefault(first, []).extend([*joined, node.name])
+        storage.update(dict.fromkeys([*joined, node.name], first))
+    return storage
 
 
 def _touched(node: Node, storage: Mapping[str, str], disturbed: set[str]) -> Iterator[tuple[str, bool]]:

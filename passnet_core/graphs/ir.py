@@ -58,7 +58,10 @@ class NodeKind(StrEnum):
 
 @dataclass(frozen=True)
 class Node:
-    """An input or one operation. name: unique in its graph. line: its line in the source, from 1, if it has one."""
+    """An input or one operation. name: unique in its graph. line: its line in the source, from 1, if it has one.
+
+    writes, shares: of a call of a replacement function, the values that it changes, and those in whose memory its
+    result may lie."""
 
     name: str
     kind: NodeKind
@@ -66,6 +69,8 @@ class Node:
     args: tuple[Value, ...] = ()
     kwargs: tuple[tuple[str, Value], ...] = ()
     line: int | None = None
+    writes: tuple[str, ...] = ()
+    shares: tuple[str, ...] = ()
 
     @cached_property
     def inputs(self) -> tuple[str, ...]:

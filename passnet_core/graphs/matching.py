@@ -17,18 +17,11 @@ from passnet_core.graphs.emission import written
 from passnet_core.graphs.ir import DeviceLiteral, Graph, Listed, Node, NodeKind, Ref, Slice, Value, references
 from passnet_core.graphs.ordering import TopologicalOrder
 from passnet_core.graphs.vocabulary import operator_label
+from passnet_core.operations.binding import Call
 from passnet_core.records import Difference, MatchAttempt, MissKind, NearestMiss
 
 BUDGET = 500_000
 """Most steps of one search: a pattern may be written to make the search endless."""
-
-
-@dataclass(frozen=True)
-class Call:
-    """What a node calls, in canonical form: equal for every spelling of the same call."""
-
-    target: str
-    arguments: tuple[tuple[str, Value], ...]
 
 
 Bind: TypeAlias = Callable[[Node], Call]

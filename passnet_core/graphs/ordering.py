@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from passnet_core.graphs.effects import Effects, changed, effects, shares_memory
-from passnet_core.graphs.ir import Graph, Ref
+from passnet_core.graphs.ir import Graph
 
 
 @dataclass(frozen=True)
@@ -110,9 +110,13 @@ class TopologicalOrder:
 
     def _flows_from(self, name: str, names: Collection[str]) -> bool:
         """Whether a value is the result of one of the names, or a view of one."""
-        shared: Ref | None = Ref(name)
-        while shared is not None:
-            if shared.name in names:
+        found = {name}
+        work = [name]
+        while work:
+            name = work.pop()
+            if name in names:
                 return True
-            shared = shares_memory(self.graph.by_name[shared.name])
+            more = {each.name for each in shares_memory(self.graph.by_name[name])} - found
+            found |= more
+            work.extend(more)
         return False

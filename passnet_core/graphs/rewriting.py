@@ -2,11 +2,11 @@
 
 import heapq
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from passnet_core.errors import BadInput
 from passnet_core.graphs import explaining
-from passnet_core.graphs.effects import effects, has_effect
+from passnet_core.graphs.effects import changed, effects, has_effect
 from passnet_core.graphs.ir import Graph, Listed, Node, NodeKind, Ref, Value, references, substituted
 from passnet_core.graphs.matching import Bind, Match, Matching, find_matches, plain_bind, remembered
 from passnet_core.graphs.spelling import Names
@@ -144,6 +144,8 @@ def _block(each: TracedPass, match: Match, names: Names) -> tuple[str, list[Node
     outputs = _outputs(each.pattern.result, match)
     whole = next((name for name, path in outputs if not path), None)
     call = add(whole or names.free("fused"), each.replacement, arguments)
+    writes, shares = _deeds(each.pattern, match)
+    added[-1] = replace(added[-1], writes=writes, shares=shares)
     parts: dict[tuple[int, ...], Ref] = {(): call}
     for name, path in outputs:
         for depth in range(1, len(path) + 1):
@@ -152,6 +154,19 @@ def _block(each: TracedPass, match: Match, names: Names) -> tuple[str, list[Node
                 chosen = name if depth == len(path) else names.free(f"{call.name}_part")
                 parts[path[:depth]] = add(chosen, "operator.getitem", item)
     return call.name, added
+
+
+def _deeds(pattern: Graph, match: Match) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The values of the graph that a match changes, and those in whose memory its results may lie."""
+    storage = effects(pattern).storage
+    written = {storage[each.name] for node in pattern.operations for each in changed(node)}
+    returned = {storage[name] for name in pattern.returned}
+
+    def given(owners: set[str]) -> tuple[str, ...]:
+        found = (match.inputs.get(each.name) for each in pattern.inputs if storage[each.name] in owners)
+        return tuple(dict.fromkeys(each.name for each in found if isinstance(each, Ref)))
+
+    return given(written), given(returned)
 
 
 def _outputs(result: Value, match: Match) -> list[tuple[str, tuple[int, ...]]]:

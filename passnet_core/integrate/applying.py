@@ -12,6 +12,7 @@ from passnet_core.fx.modules import Function
 from passnet_core.fx.tracing import FxReading
 from passnet_core.graphs.ir import Graph, Node, NodeKind
 from passnet_core.graphs.rewriting import TracedPass, rewrite
+from passnet_core.operations.binding import bind
 from passnet_core.records import PassMatches
 
 Making = Callable[[TracedPass, Sequence[Any]], tuple[Function, Sequence[Any]]]
@@ -30,7 +31,7 @@ def apply(captured: torch.fx.Graph, passes: Sequence[TracedPass], making: Making
     Raises BadInput for a graph that data cannot represent, such as one that calls modules; it and whatever making
     raises leave the graph as it was."""
     read = tracing.graph_of_fx(captured)
-    rewriting = rewrite(read.graph, passes, bind=signatures.bind)
+    rewriting = rewrite(read.graph, passes, bind=bind)
     if rewriting.calls:
         _change(captured, read, rewriting.graph, {each.replacement: each for each in passes}, making)
     return rewriting.reports

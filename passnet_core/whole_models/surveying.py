@@ -9,12 +9,12 @@ from collections.abc import Sequence
 import torch
 
 from passnet_core.errors import BadInput
-from passnet_core.fx import signatures
 from passnet_core.graphs.ir import Graph
 from passnet_core.graphs.matching import Bind, remembered
 from passnet_core.graphs.rewriting import rewrite
 from passnet_core.graphs.source import parse
 from passnet_core.integrate.bundles import passes_of
+from passnet_core.operations.binding import bind
 from passnet_core.records import Bundle
 from passnet_core.whole_models.programs import answering
 from passnet_core.whole_models.survey import FoundBundle, FoundPass, SurveyAnswer, SurveyQuestion
@@ -24,9 +24,9 @@ def survey(question: SurveyQuestion) -> SurveyAnswer:
     """Apply each bundle alone to each graph. A bundle that cannot be imported, or a graph that it cannot rewrite, is
     its problem and nobody else's."""
     graphs = [parse(code) for code in question.codes]
-    bind = remembered(signatures.bind)
+    ask = remembered(bind)
     with torch.no_grad():
-        return SurveyAnswer(tuple(_found(each, graphs, bind) for each in question.bundles))
+        return SurveyAnswer(tuple(_found(each, graphs, ask) for each in question.bundles))
 
 
 def _found(bundle: Bundle, graphs: Sequence[Graph], bind: Bind) -> FoundBundle:

@@ -24,11 +24,11 @@ import torch
 
 from passnet_core.corpus.core import core
 from passnet_core.corpus.solved import read_solved
-from passnet_core.fx import signatures
 from passnet_core.graphs import placement, source
 from passnet_core.graphs.rewriting import rewrite
 from passnet_core.judge.protocol.messages import Preparation
 from passnet_core.judge.worker import building
+from passnet_core.operations.binding import bind
 from passnet_core.records import Baseline, Bundle, Capture, Contender, Device, Task
 from passnet_core.scoring.scores import Sample, aggregate_score
 from passnet_core.scoring.tolerances import tolerance
@@ -88,7 +88,7 @@ def measured(task: Task, bundle: Bundle | None, lock: Path) -> Row:
     calls: dict[str, Call] = {}
     with contextlib.ExitStack() as open_bundle, torch.no_grad():
         passes = open_bundle.enter_context(loaded(bundle, "cuda")) if bundle else Loaded([], {})
-        rewritten = rewrite(graph, passes.traced, bind=signatures.bind).graph
+        rewritten = rewrite(graph, passes.traced, bind=bind).graph
         wanted = None
         for way, (contender, capture, baseline) in WAYS.items():
             if contender is Contender.PASSES and bundle is None:

@@ -11,11 +11,12 @@ import torch
 
 from passnet_core.corpus.catalogue import Corpus
 from passnet_core.errors import BadInput
-from passnet_core.fx import modules, signatures, tracing
+from passnet_core.fx import modules, tracing
 from passnet_core.graphs.rewriting import TracedPass, rewrite
 from passnet_core.graphs.source import emit, parse
 from passnet_core.judge.protocol.messages import Preparation
 from passnet_core.judge.worker import building, timing
+from passnet_core.operations.binding import bind
 from passnet_core.records import Baseline, Capture, Contender, Device
 
 pytestmark = pytest.mark.settled
@@ -74,7 +75,7 @@ def inputs() -> Inputs:
 
 def test_both_captures_run_the_replacement_and_give_eagers_values(inputs: Inputs) -> None:
     expected = called(prepared(Contender.EAGER, Capture.DIRECT), inputs)
-    rewritten = rewrite(parse(SOURCE), (traced(),), bind=signatures.bind)
+    rewritten = rewrite(parse(SOURCE), (traced(),), bind=bind)
     assert [len(report.matches) for report in rewritten.reports] == [1]
     direct = prepared(Contender.PASSES, Capture.DIRECT, emit(rewritten.graph))
     captured = prepared(Contender.PASSES, Capture.COMPILED)
@@ -241,7 +242,7 @@ def with_weights(
         tracing.trace_arguments(lambda x, weight, bias: (x, weight, bias)),
         "replacement_0",
     )
-    source = emit(rewrite(parse(LINEAR), [each], bind=signatures.bind).graph) if capture is Capture.DIRECT else LINEAR
+    source = emit(rewrite(parse(LINEAR), [each], bind=bind).graph) if capture is Capture.DIRECT else LINEAR
     asked = Preparation(Contender.PASSES, source, capture, Device.CPU, weights=weights)
     hooks = {"replacement_0": modules.Hook(prepare, ("x", "weight", "bias"))}
     return building.prepared(asked, (each,), {"replacement_0": product}, hooks), seen

@@ -11,6 +11,7 @@ from passnet_core.errors import BadInput
 from passnet_core.graphs.source import parse
 from passnet_core.judge.numerics.input_draws import FAINT, INPUT_DRAWS, draw, roles
 from passnet_core.judge.numerics.local_bench import exchanged
+from passnet_core.judge.numerics.mutants import mutants
 from passnet_core.judge.numerics.parameters import parameters
 from passnet_core.judge.protocol.reference_bench import InputRole
 from passnet_core.records import TensorSpec
@@ -42,6 +43,30 @@ def test_the_recorded_draw_replays_inputs_as_passnet_does() -> None:
     whole = one("recorded", dtype="int64", low=3, high=9)
     assert set(whole.flatten().tolist()) == set(range(3, 10))
     assert one("recorded", dtype="bool").double().mean().item() == pytest.approx(0.5, abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("by_keyword", "by_position"),
+    [
+        ("torch.softmax(dim=-1, input=in_0)", "torch.softmax(in_0, -1)"),
+        ("torch.amax(input=in_0, dim=1)", "torch.amax(in_0, 1)"),
+        ("torch.argmax(input=in_0, dim=-1)", "torch.argmax(in_0, -1)"),
+        ("torch.nn.functional.max_pool2d(kernel_size=2, input=in_0)", "torch.nn.functional.max_pool2d(in_0, 2)"),
+        ("torch.pow(input=in_0, exponent=2)", "torch.pow(in_0, 2)"),
+        ("torch.maximum(other=in_0, input=in_0)", "torch.maximum(in_0, in_0)"),
+        ("torch.where(condition=in_0 > 0, input=in_0, other=0.0)", "torch.where(in_0 > 0, in_0, 0.0)"),
+        ("in_0.minimum(other=in_0)", "in_0.minimum(in_0)"),
+        ("torch.add(in_0, other=1, alpha=2)", "torch.add(in_0, 1, alpha=2)"),
+        ("torch.round(input=in_0)", "torch.round(in_0)"),
+        ("torch.exp(input=in_0)", "torch.exp(in_0)"),
+    ],
+)
+def test_inputs_are_drawn_alike_however_a_call_is_spelled(by_keyword: str, by_position: str) -> None:
+    shape = spec(shape=(2, 4, 6, 6))
+    code = "def forward(self, in_0):\n    y = {}\n    return (y,)\n"
+    spelled, plain = (parse(code.format(each)) for each in (by_keyword, by_position))
+    assert roles(spelled, [shape]) == roles(plain, [shape])
+    assert [each.name for each in mutants(spelled, [shape])] == [each.name for each in mutants(plain, [shape])]
 
 
 def test_harder_draws_do_not_replay_a_recorded_spread_of_zero() -> None:

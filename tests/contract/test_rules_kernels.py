@@ -13,11 +13,10 @@ import pytest
 
 from passnet_core.corpus.catalogue import Corpus
 from passnet_core.corpus.layout import write_task
-from passnet_core.fx.signatures import bind
 from passnet_core.graphs.ir import Listed, Ref
-from passnet_core.graphs.matching import Call
 from passnet_core.graphs.source import parse
 from passnet_core.graphs.vocabulary import operator_label
+from passnet_core.operations.binding import Call, bind
 from passnet_core.solvers.rules.lowering import OPERATIONS
 from passnet_core.solvers.rules.lowering.calls import read
 from tests.contract.made import around_a_product

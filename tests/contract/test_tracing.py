@@ -15,8 +15,9 @@ from passnet_core.errors import BadInput
 from passnet_core.fx import signatures, tracing
 from passnet_core.graphs.effects import live
 from passnet_core.graphs.ir import Graph, Listed, Node, NodeKind, Ref, Slice
-from passnet_core.graphs.matching import Call, find_matches, same
+from passnet_core.graphs.matching import find_matches, same
 from passnet_core.graphs.source import emit, parse
+from passnet_core.operations.binding import Call, bind
 
 PROJECT = Path(__file__).resolve().parents[2]
 PASSBENCH = PROJECT / ".." / "shared" / "passbench-dev"
@@ -29,7 +30,7 @@ def graph(*lines: str) -> Graph:
 
 
 def call(expression: str) -> Call:
-    return signatures.bind(graph(f"a = {expression}", "return (a,)").operations[-1])
+    return bind(graph(f"a = {expression}", "return (a,)").operations[-1])
 
 
 def equal(left: Call, right: Call) -> bool:
@@ -91,8 +92,8 @@ def test_different_calls_are_bound_differently(one: str, another: str) -> None:
 
 def test_binding_never_fails_on_unknown_calls() -> None:
     strange = Node("a", NodeKind.CALL, "torch.no_such_thing", (Ref("x"), 1), (("mode", "x"),))
-    assert signatures.bind(strange) == Call("torch.no_such_thing", (("0", Ref("x")), ("1", 1), ("mode", "x")))
-    assert signatures.bind(Node("b", NodeKind.METHOD, "frobnicate", (Ref("x"),))).arguments == (("0", Ref("x")),)
+    assert bind(strange) == Call("torch.no_such_thing", (("0", Ref("x")), ("1", 1), ("mode", "x")))
+    assert bind(Node("b", NodeKind.METHOD, "frobnicate", (Ref("x"),))).arguments == (("0", Ref("x")),)
 
 
 def test_a_traced_pattern_equals_the_captured_graph() -> None:
@@ -105,9 +106,7 @@ def test_a_traced_pattern_equals_the_captured_graph() -> None:
         "a = x + y", "b = torch.split(a, 2, -1)", "c = b[0]", "d = torch.nn.functional.gelu(c)", "return (d, a)"
     )
     traced = tracing.trace_pattern(pattern)
-    assert [signatures.bind(node).target for node in traced.operations] == [
-        signatures.bind(node).target for node in captured.operations
-    ]
+    assert [bind(node).target for node in traced.operations] == [bind(node).target for node in captured.operations]
     assert [node.name for node in traced.inputs] == ["x", "y"]
 
 
@@ -253,7 +252,7 @@ def test_every_operation_of_passbench_is_known_and_bound() -> None:
         captured = parse(file.read_text())
         assert signatures.refusal(captured) == "", file
         for node in captured.operations:
-            bound = signatures.bind(node)
+            bound = bind(node)
             if any(name.isdecimal() for name, _ in bound.arguments):
                 plain.add(bound.target)
     assert plain <= {"Tensor.float", "torch._C._set_grad_enabled"}
@@ -275,6 +274,6 @@ def test_every_bundled_subgraph_is_made_of_known_operations_and_matches_itself()
         module: dict[str, Any] = {}
         exec(code, module)  # captured by this project's own extractor
         pattern = tracing.graph_of_fx(tracing.fx_graph(module["GraphModule"]())).graph
-        found = find_matches(pattern, captured, bind=signatures.bind)
+        found = find_matches(pattern, captured, bind=bind)
         if len(live(captured)) == len(captured.operations):
             assert [len(match.names) for match in found.matches] == [len(captured.operations)], (code, found.miss)

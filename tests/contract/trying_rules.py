@@ -21,13 +21,14 @@ import torch
 from passnet_core.corpus.catalogue import Corpus
 from passnet_core.corpus.layout import read_task
 from passnet_core.errors import PlaygroundError
-from passnet_core.fx import modules, signatures
+from passnet_core.fx import modules
 from passnet_core.graphs.placement import placed
 from passnet_core.graphs.rewriting import rewrite
 from passnet_core.graphs.source import parse
 from passnet_core.judge.numerics.input_draws import roles
 from passnet_core.judge.stages.sizes import smaller
 from passnet_core.judge.worker import interpreter
+from passnet_core.operations.binding import bind
 from passnet_core.records import Subgraph, Task, TensorSpec
 from passnet_core.scoring.tolerances import tolerance
 from passnet_core.solvers.rules.candidates import candidates
@@ -69,7 +70,7 @@ def reduced(subgraph: Subgraph) -> Subgraph:
 def difference(subgraph: Subgraph, passes: Loaded, seed: int = 0, *, strided: bool = False) -> str:
     """What is wrong with a subgraph after its passes: "" if nothing is. strided: its inputs lie in another order."""
     graph = placed(parse(subgraph.code), "cpu")
-    rewriting = rewrite(graph, passes.traced, bind=signatures.bind)
+    rewriting = rewrite(graph, passes.traced, bind=bind)
     if not any(report.matches for report in rewriting.reports):
         return "no pass matches"
     generator = torch.Generator().manual_seed(seed)

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import torch
 
-from passnet_core.fx import modules, signatures, tracing
+from passnet_core.fx import modules, tracing
 from passnet_core.graphs.rewriting import TracedPass, rewrite
 from passnet_core.graphs.source import parse
 from passnet_core.judge.numerics.local_bench import LocalReferenceBench
@@ -30,6 +30,7 @@ from passnet_core.judge.stages.findings import Verification
 from passnet_core.judge.stages.prepared_job import PreparedJob, preparations
 from passnet_core.judge.worker import building
 from passnet_core.judge.worker.staging import Staging
+from passnet_core.operations.binding import bind
 from passnet_core.records import (
     Device,
     EvalSpec,
@@ -144,7 +145,7 @@ def verified(
     there is no repeater. repeating: makes it from work_s and the candidate. hook: prepare(weights) of the pass."""
     job = Job(asked or subgraph(), bundle("# in this process"), spec or EvalSpec())
     graph = parse(job.subgraph.code)
-    rewritten = rewrite(graph, (a_pass,), bind=signatures.bind)
+    rewritten = rewrite(graph, (a_pass,), bind=bind)
     worker = candidate or Here((a_pass,), {"replacement_0": replacement})
     worker.traced, worker.functions = (a_pass,), {"replacement_0": replacement}
     worker.hooks = {"replacement_0": hook} if hook is not None else {}

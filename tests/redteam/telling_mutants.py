@@ -20,11 +20,12 @@ from typing import Any
 
 import torch
 
-from passnet_core.fx import modules, signatures
+from passnet_core.fx import modules
 from passnet_core.graphs.placement import placed
 from passnet_core.graphs.rewriting import rewrite
 from passnet_core.graphs.source import parse
 from passnet_core.judge.worker.strict_memory import watched
+from passnet_core.operations.binding import bind
 from passnet_core.records import Bundle, Subgraph, TensorSpec, from_json
 from passnet_core.scoring.tolerances import tolerance
 from tests.contract.trying_rules import drawn
@@ -104,7 +105,7 @@ def _module(subgraph: Subgraph, bundle: Bundle, *, told: dict[str, Any] | None =
     """The rewritten subgraph, loaded while the generator waits. told: gets the files that match and their functions."""
     graph = placed(parse(subgraph.code), "cpu")
     with loaded(bundle) as passes:
-        rewriting = rewrite(graph, passes.traced, bind=signatures.bind)
+        rewriting = rewrite(graph, passes.traced, bind=bind)
         yield modules.module_of(rewriting.graph, passes.functions)
         if told is not None:
             told["used"] = {each.name: _functions(each.name) for each in rewriting.reports if each.matches}

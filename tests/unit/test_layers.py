@@ -13,7 +13,7 @@ PROJECT = Path(__file__).resolve().parents[2]
 CORE = PROJECT / "passnet_core"
 
 NOUNS = {"records", "errors", "outside", "shared_file"}
-PURE = {"bundles", "graphs", "scoring", "charts"}
+PURE = {"bundles", "graphs", "operations", "scoring", "charts"}
 EDGES = {"settings", "corpus", "store", "execution"}
 ALLOWED: dict[str, set[str]] = {
     "errors": set(),
@@ -23,7 +23,7 @@ ALLOWED: dict[str, set[str]] = {
     **{part: {part, *NOUNS, *PURE} for part in (*PURE, *EDGES)},
     "corpus": {"corpus", "execution", *NOUNS, *PURE},
     "execution": {"execution", "settings", *NOUNS, *PURE},
-    "fx": {"fx", "records", "errors", "graphs"},
+    "fx": {"fx", "records", "errors", "graphs", "operations"},
     "integrate": {"integrate", "fx", "settings", "corpus", *NOUNS, *PURE},
     "judge": {"judge", "fx", *NOUNS, *PURE} - {"charts"},
     "advice": {"advice", *NOUNS, *PURE},

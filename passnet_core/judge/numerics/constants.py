@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import TypeGuard
 
-from passnet_core.fx import signatures
 from passnet_core.graphs.effects import last_part
 from passnet_core.graphs.ir import Graph, Listed, Node, NodeKind, Ref, Value
 from passnet_core.judge.numerics.integer_ranges import UNCHANGED
+from passnet_core.operations.binding import bind
 
 MOST_ELEMENTS = 64
 """Of a constant, so many elements are evaluated."""
@@ -32,8 +32,8 @@ def exact_constants(graph: Graph) -> dict[str, tuple[float, ...]]:
 
 
 def _values(node: Node, known: Mapping[str, tuple[Fraction, ...]]) -> tuple[Fraction, ...]:
-    name, arguments = last_part(node), dict(signatures.bind(node).arguments)
-    first, *others = *node.args[:2], None
+    name, arguments = last_part(node), dict(bind(node).arguments)
+    first, *others = (*node.args[:2], None, None)[:2]
     if name == "linspace":
         return _spaced(arguments.get("start"), arguments.get("end"), arguments.get("steps"))
     if name in ("tensor", "as_tensor") and isinstance(first, Listed):

@@ -9,14 +9,15 @@ from typing import TypeGuard
 import torch
 
 from passnet_core.errors import BadInput
-from passnet_core.fx import signatures
 from passnet_core.graphs.effects import last_part
 from passnet_core.graphs.ir import Graph, Node, NodeKind, Ref
 from passnet_core.judge.numerics.constants import exact_constants
 from passnet_core.judge.numerics.integer_ranges import COMPARISONS, TURNING, UNCHANGED, dtypes, indexings, whole_ranges
 from passnet_core.judge.numerics.parameters import parameters
+from passnet_core.judge.protocol.framing import DTYPES
 from passnet_core.judge.protocol.messages import Given
 from passnet_core.judge.protocol.reference_bench import PLAIN_ROLE, Drawn, InputRole
+from passnet_core.operations.binding import bind, regular
 from passnet_core.records import Profile, TensorForm, TensorSpec
 
 INPUT_DRAWS = ("recorded", "typical", "wide", "signed", "sparse", "edges")
@@ -127,12 +128,13 @@ WIDENED = frozenset({"pow", "square", "mul", "exp", "norm"})
 
 def roles(graph: Graph, specs: Sequence[TensorSpec]) -> dict[str, InputRole]:
     """The role of each input, derived from the calls that it reaches directly or through views and conversions."""
+    graph = regular(graph)
     origin = {node.name: node.name for node in graph.inputs}
     found: dict[str, InputRole] = {
         node.name: InputRole(number=node.target.startswith("torch.Sym")) for node in graph.inputs
     }
     for node in graph.operations:
-        call = signatures.bind(node)
+        call = bind(node)
         first = node.args[0] if node.args else None
         if isinstance(first, Ref) and first.name in origin and _passes_through(node):
             origin[node.name] = origin[first.name]
@@ -191,7 +193,7 @@ def _marks(graph: Graph) -> tuple[float, ...]:
     for node in graph.operations:
         name = last_part(node)
         if name in MARKED:
-            arguments = dict(signatures.bind(node).arguments)
+            arguments = dict(bind(node).arguments)
             values = [arguments.get("padding_idx")] if name == "embedding" else list(arguments.values())
             found.update(float(value) for value in values if _is_number(value) and abs(value) < HUGE)
             found.update(OWN_MARKS.get(name, ()))
@@ -203,7 +205,7 @@ def _marks(graph: Graph) -> tuple[float, ...]:
 def _epsilons(graph: Graph) -> tuple[float, ...]:
     found: set[float] = set()
     for node in graph.operations:
-        arguments = dict(signatures.bind(node).arguments)
+        arguments = dict(bind(node).arguments)
         adds = last_part(node) in ("add", "add_", "iadd", "clamp", "clamp_min", "maximum")
         values = [*arguments.values()] if adds else [arguments.get("eps")]
         found.update(float(value) for value in values if _is_number(value) and 0 < value <= MOST_EPSILON)
@@ -244,7 +246,7 @@ def _origins(graph: Graph, value: Ref) -> Iterator[tuple[str, str]]:
         if node.kind is NodeKind.INPUT:
             yield name, way
             continue
-        part, first, *others = last_part(node), *node.args[:2], None
+        part, (first, *others) = last_part(node), (*node.args[:2], None, None)[:2]
         scales = part in ("mul", "imul", "truediv", "div")
         if part in UNCHANGED and isinstance(first, Ref):
             pending.append((first.name, way))
@@ -319,8 +321,8 @@ def _deep(graph: Graph, types: Mapping[str, torch.dtype | None]) -> dict[str, in
 def extreme(node: Node, types: Mapping[str, torch.dtype | None]) -> Ref | None:
     """The floats of which the node takes the maximum or the minimum along axes, perhaps on its way; None if it does
     not."""
-    first, *others = *node.args[:2], None
-    among = last_part(node) in MAXIMA | MINIMA and not isinstance(others[0], Ref)
+    first, second = (*node.args[:2], None, None)[:2]
+    among = last_part(node) in MAXIMA | MINIMA and not isinstance(second, Ref)
     return first if among and isinstance(first, Ref) and _is_float(types.get(first.name)) else None
 
 
@@ -345,7 +347,7 @@ def _powers(graph: Graph) -> frozenset[str]:
 def slope_of(node: Node, graph: Graph) -> Ref | None:
     """What the node, a prelu or where(x > 0, x, x * slope), scales its negative operands by; None for other nodes."""
     if last_part(node) == "prelu":
-        slope = dict(signatures.bind(node).arguments).get("weight")
+        slope = dict(bind(node).arguments).get("weight")
         return slope if isinstance(slope, Ref) else None
     if last_part(node) != "where" or node.kind is not NodeKind.CALL or len(node.args) != 3:
         return None
@@ -365,7 +367,7 @@ def rounds(node: Node, types: Mapping[str, torch.dtype | None]) -> Ref | None:
         return None
     name, made = last_part(node), types.get(node.name)
     divides = name in ("floordiv", "floor_divide", "mod", "remainder", "fmod") or (
-        name == "div" and dict(signatures.bind(node).arguments).get("rounding_mode") is not None
+        name == "div" and dict(bind(node).arguments).get("rounding_mode") is not None
     )
     return first if name in ROUNDING or divides or converts(node, made) else None
 
@@ -566,6 +568,8 @@ def _one(
     generator: torch.Generator,
 ) -> Drawn:
     dtype = dtype_of(spec)
+    if dtype not in DTYPES.values():
+        raise BadInput(f"Input {spec.name!r} has the dtype {spec.dtype}, for which no values can be drawn.")
     if spec.data is not None and math.prod(spec.shape) == len(spec.data):
         given = torch.tensor(spec.data, dtype=torch.float64).reshape(spec.shape)
         if role.number:
@@ -579,8 +583,6 @@ def _one(
         return torch.complex(*parts).to(dtype)
     if dtype.is_floating_point:
         return _floats(spec, shape, input_draw, turn, scale, role, generator).to(dtype)
-    if spec.dtype.startswith("q"):
-        raise BadInput(f"Input {spec.name!r} has the quantised dtype {spec.dtype}, for which no values can be drawn.")
     whole = _integers(spec, shape, input_draw, scale, role, limit, dtype, generator)
     return int(whole.reshape(-1)[0].item()) if role.number else whole
 

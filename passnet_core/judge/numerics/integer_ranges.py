@@ -9,9 +9,9 @@ from functools import partial, reduce
 
 import torch
 
-from passnet_core.fx import signatures
 from passnet_core.graphs.effects import changed, has_effect, is_random, is_switch, last_part
 from passnet_core.graphs.ir import Graph, Listed, Node, NodeKind, Ref, Symbol, Value
+from passnet_core.operations.binding import bind
 from passnet_core.records import TensorSpec
 
 BEYOND = 3
@@ -100,7 +100,7 @@ class ValueRange:
 
 def indexings(node: Node) -> list[tuple[str, str, int]]:
     """(index, table, axis) for every value that the call uses as an index; table is empty if it is not known."""
-    call = signatures.bind(node)
+    call = bind(node)
     arguments = dict(call.arguments)
     table = index = None
     axis: Value = 0
@@ -488,7 +488,7 @@ def _interval(node: Node, known: Mapping[str, ValueRange]) -> ValueRange:
     if name == "cumsum":
         size = common.longest
         return common.over(min(first.low, first.low * size), max(first.high, first.high * size))
-    if name == "sum" and (dims := dict(signatures.bind(node).arguments).get("dim")) is not None:
+    if name == "sum" and (dims := dict(bind(node).arguments).get("dim")) is not None:
         items = dims.items if isinstance(dims, Listed) else dims if isinstance(dims, tuple) else (dims,)
         size = first.longest ** len(items)
         return common.over(min(first.low, first.low * size), max(first.high, first.high * size))
@@ -572,7 +572,7 @@ def _product(one: float, other: float) -> float:
 
 
 def _clamped(node: Node, value: ValueRange, name: str) -> tuple[float, float]:
-    arguments = dict(signatures.bind(node).arguments)
+    arguments = dict(bind(node).arguments)
     low, high = arguments.get("min"), arguments.get("max")
     if isinstance(low, int | float):
         value = replace(value, low=max(value.low, low), high=max(value.high, low))

@@ -30,6 +30,7 @@ from passnet_core.judge.protocol.reference_bench import (
     SystematicError,
     TellingDraws,
 )
+from passnet_core.operations.binding import regular
 from passnet_core.records import Capture, Contender, Device, Verdict
 
 TRIED_PLACES = 16
@@ -135,7 +136,7 @@ class LocalReferenceBench:
         return [each.cpu() if isinstance(each, torch.Tensor) else each for each in self.inputs]
 
     def telling(self, source: str, shapes: Sequence[Sequence[int]]) -> TellingDraws:
-        graph = parse(source)
+        graph = regular(parse(source))
         specs = tuple(replace(spec, shape=tuple(shape)) for spec, shape in zip(self.plan.specs, shapes))
         asked = telling_draws.Asked(graph, specs, roles(graph, specs))
         self.inputs, self.eager, self.exact = [], None, None

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 import torch
 
 from passnet_core.errors import BadInput
-from passnet_core.fx import signatures
 from passnet_core.graphs.effects import DROPOUT, is_random, is_switch, last_part
 from passnet_core.graphs.ir import Graph, Listed, Node, NodeKind, Ref, Slice, Symbol, Value, substituted
 from passnet_core.graphs.source import emit
@@ -30,6 +29,7 @@ from passnet_core.judge.numerics.input_draws import (
 )
 from passnet_core.judge.numerics.integer_ranges import TURNING, dtypes, indexings, whole_ranges
 from passnet_core.judge.numerics.parameters import parameters
+from passnet_core.operations.binding import ALIASES, bind, regular
 from passnet_core.records import TensorSpec
 
 MOST_MUTANTS = 60
@@ -151,6 +151,7 @@ def mutants(graph: Graph, specs: Sequence[TensorSpec]) -> tuple[Mutant, ...]:
     """At most MOST_MUTANTS mutants of a graph, the likeliest slips of each sort first, always in the same order.
 
     specs: its inputs, in the shapes that will be given. A mutant may fail, or return another shape or dtype."""
+    graph = regular(graph)
     maker = _Maker(graph, specs)
     sorts: list[Iterator[tuple[str, Graph]]] = [
         maker.literals(),
@@ -345,7 +346,7 @@ class _Maker:
     def far_rows(self) -> Iterator[tuple[str, Graph]]:
         """Computations that are right only near zero: squares less squares, and the maximum of a neighbouring row."""
         for node in self.operations:
-            name, arguments = last_part(node), dict(signatures.bind(node).arguments)
+            name, arguments = last_part(node), dict(bind(node).arguments)
             first, dim = node.args[0] if node.args else None, arguments.get("dim")
             if not isinstance(first, Ref):
                 continue
@@ -376,7 +377,7 @@ class _Maker:
         """Computations that are right for usual sizes: a least number that is not minus infinity, a maximum for slopes
         up to 1, squares without scaling, whole numbers added as floats, and the other side of equal edges."""
         for node in self.operations:
-            name, arguments = last_part(node), dict(signatures.bind(node).arguments)
+            name, arguments = last_part(node), dict(bind(node).arguments)
             first = node.args[0] if node.args else None
             if not isinstance(first, Ref):
                 continue
@@ -599,7 +600,7 @@ class _Maker:
             yield from self._special_cousins(node, name)
 
     def _special_cousins(self, node: Node, name: str) -> Iterator[tuple[str, Graph]]:
-        arguments = dict(signatures.bind(node).arguments)
+        arguments = dict(bind(node).arguments)
         first = node.args[0] if node.args else None
         if not isinstance(first, Ref):
             return
@@ -701,14 +702,14 @@ class _Maker:
 
 def settings(node: Node) -> Iterator[Setting]:
     """Every argument of a call with its parameter's name, and the defaults that the call leaves out."""
-    bound = dict(signatures.bind(node).arguments)
+    bound = dict(bind(node).arguments)
     named: set[str] = set()
     for position, value in enumerate(node.args):
         name = _parameter(node, position)
         named.add(name)
         yield Setting(name, value, ("args", position))
     for name, value in node.kwargs:
-        named |= {name, signatures.ALIASES.get(name, name)}
+        named |= {name, ALIASES.get(name, name)}
         yield Setting(name, value, ("kwargs", name))
     if node.kind is NodeKind.CALL and "" not in named:
         for name, value in bound.items():
@@ -720,7 +721,7 @@ def _parameter(node: Node, position: int) -> str:
     """The name of the parameter that an argument is passed for, found by marking it; empty if it is not known."""
     mark = Ref("?")
     args = tuple(mark if at == position else value for at, value in enumerate(node.args))
-    for name, value in signatures.bind(replace(node, args=args)).arguments:
+    for name, value in bind(replace(node, args=args)).arguments:
         if value == mark:
             return "" if name.isdecimal() else name
     return ""

@@ -5,10 +5,10 @@ the input, perhaps through views and conversions, takes it as a weight. A name s
 
 from collections.abc import Sequence
 
-from passnet_core.fx import signatures
 from passnet_core.graphs.effects import last_part
 from passnet_core.graphs.ir import Graph, Node, Ref
 from passnet_core.judge.numerics.integer_ranges import UNCHANGED
+from passnet_core.operations.binding import bind, regular
 from passnet_core.records import TensorSpec
 
 WEIGHING = frozenset(
@@ -24,7 +24,7 @@ WEIGHTS = frozenset({"weight", "bias", "running_mean", "running_var"})
 
 def parameters(graph: Graph, specs: Sequence[TensorSpec]) -> frozenset[str]:
     """The names of the inputs that are parameters or buffers."""
-    taken: set[str] = set()
+    graph, taken = regular(graph), set[str]()
     for node in reversed(graph.nodes):
         readers = [graph.by_name[each] for each in graph.users[node.name]]
         if readers and all(_takes_as_weight(each, node.name, taken) for each in readers):
@@ -39,5 +39,5 @@ def _takes_as_weight(reader: Node, name: str, taken: set[str]) -> bool:
         return reader.name in taken and reader.args[:1] == (Ref(name),) and Ref(name) not in others
     if last_part(reader) not in WEIGHING:
         return False
-    places = [place for place, value in signatures.bind(reader).arguments if value == Ref(name)]
+    places = [place for place, value in bind(reader).arguments if value == Ref(name)]
     return bool(places) and WEIGHTS.issuperset(places)

@@ -13,6 +13,7 @@ from passnet_core.graphs import rewriting, source
 from passnet_core.graphs.ir import Graph
 from passnet_core.graphs.rewriting import TracedPass
 from passnet_core.judge.protocol.messages import CandidateFault
+from passnet_core.operations.binding import bind
 from passnet_core.records import Bundle, EvalSpec, Finding, MatchReport, Profile, Subgraph
 
 if TYPE_CHECKING:
@@ -91,11 +92,10 @@ def _loaded_by_passnet(loaded: "Loaded", cap: int | None) -> LoadedPasses:
 
 def match(bundle: Bundle, passes: Sequence[TracedPass], graph: Graph) -> MatchedGraph:
     """Replace every match of the passes in the graph, and explain the passes that do not match."""
-    from passnet_core.fx import signatures
 
     sources = {file.name.removesuffix(".py"): file.code for file in bundle.passes}
     try:
-        changed = rewriting.rewrite(graph, passes, bind=signatures.bind, explain=sources)
+        changed = rewriting.rewrite(graph, passes, bind=bind, explain=sources)
     except BadInput as error:
         return MatchedGraph(problem=str(error))
     report = MatchReport(changed.reports)
@@ -107,10 +107,9 @@ def match(bundle: Bundle, passes: Sequence[TracedPass], graph: Graph) -> Matched
 def matched_alike(graph: Graph, passes: Sequence[TracedPass], report: MatchReport) -> Graph | None:
     """Replace every match of the passes in another graph. None: some pass has other matches there than in the report,
     or it cannot be rewritten."""
-    from passnet_core.fx import signatures
 
     try:
-        changed = rewriting.rewrite(graph, passes, bind=signatures.bind)
+        changed = rewriting.rewrite(graph, passes, bind=bind)
     except (BadInput, RecursionError):
         return None
     found, wanted = ([each.matches for each in passes] for passes in (changed.reports, report.passes))
@@ -119,10 +118,9 @@ def matched_alike(graph: Graph, passes: Sequence[TracedPass], report: MatchRepor
 
 def matches_in(code: str, passes: Sequence[TracedPass]) -> int | None:
     """Count the matches of the passes in another source. None: that source cannot be read or rewritten."""
-    from passnet_core.fx import signatures
 
     try:
-        changed = rewriting.rewrite(source.parse(code), passes, bind=signatures.bind)
+        changed = rewriting.rewrite(source.parse(code), passes, bind=bind)
     except (BadInput, RecursionError):
         return None
     return sum(len(each.matches) for each in changed.reports)

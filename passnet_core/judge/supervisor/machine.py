@@ -18,7 +18,7 @@ from passnet_core.judge.supervisor import sandbox
 from passnet_core.outside import syntax_tree
 from passnet_core.records import CLOCK_VERSION, Device, Environment, Isolation, to_json
 
-JUDGING = ("judge", "fx", "bundles", "graphs", "scoring", "records")
+JUDGING = ("judge", "fx", "bundles", "graphs", "operations", "scoring", "records")
 """The parts of the package that decide verdicts."""
 NOT_JUDGING = (
     "judge/supervisor/confined.py",
@@ -48,12 +48,13 @@ def digest_of_judge(package: Path) -> str:
     content = hashlib.sha256()
     for part in JUDGING:
         path = package / part
-        for file in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
+        for file in sorted((*path.rglob("*.py"), *path.rglob("*.json"))) if path.is_dir() else [path]:
             place = file.relative_to(package).as_posix()
             if place in NOT_JUDGING:
                 continue
+            text = file.read_text(encoding="utf-8")
             content.update(f"{place}\0".encode())
-            content.update(code_only(file.read_text(encoding="utf-8")).encode() + b"\0")
+            content.update((code_only(text) if file.suffix == ".py" else text).encode() + b"\0")
     return content.hexdigest()[:20]
 
 

@@ -27,6 +27,7 @@ from passnet_core.graphs.rewriting import TracedPass, rewrite
 from passnet_core.graphs.source import parse
 from passnet_core.judge.protocol.messages import Preparation
 from passnet_core.judge.worker.moving import moved
+from passnet_core.operations.binding import bind
 from passnet_core.records import Baseline, Capture, Contender
 
 RANDOM_SEED = 1024
@@ -231,7 +232,7 @@ class _RewritingBackend:
 
     def __call__(self, captured: torch.fx.GraphModule, example_inputs: Sequence[Any]) -> Function:
         reading = tracing.graph_of_fx(captured.graph)
-        rewriting = rewrite(reading.graph, self.passes, bind=signatures.bind)
+        rewriting = rewrite(reading.graph, self.passes, bind=bind)
         if self.report_to is not None:
             matches = sum(len(report.matches) for report in rewriting.reports)
             self.report_to.matches = (self.report_to.matches or 0) + matches

@@ -22,6 +22,13 @@ def graph_of(code: str) -> Graph:
         ("y = torch.exp(z, out=x)", ["x"]),
         ("y = operator.iadd(x, 1)", ["x"]),
         ("y = operator.setitem(x, 0, z)", ["x"]),
+        ("y = torch._foreach_add_([x, z], 1.0)", ["x", "z"]),
+        ("y = torch.nn.functional.batch_norm(z, x, x, None, None, True, 0.5, 1e-05)", ["x", "x"]),
+        ("y = torch.nn.functional.batch_norm(z, x, x, None, None, False, 0.5, 1e-05)", []),
+        ("y = torch.nn.functional.embedding(z, x, None, 0.1)", ["x"]),
+        ("y = torch.nn.functional.embedding(z, x)", []),
+        ("y = torch.index_put_(input=x, indices=(z,), values=z)", ["x"]),
+        ("y = torch.ops.mine.bump(x, n=z)", ["x", "z"]),
         ("y = x.__iadd__(z)", ["x"]),
         ("y = torch.nn.functional.relu(x, inplace=False)", []),
         ("y = torch.sum(x, -1, True)", []),
@@ -61,6 +68,31 @@ def test_reads_and_changes_of_one_memory_keep_their_order() -> None:
     assert after["x_1"] == ("b",)
     assert after["c"] == ("d",)
     assert "b" not in after
+
+
+ALIASES = (
+    "x.view(-1)", "x.reshape(-1)", "torch.reshape(input=x, shape=(-1,))", "x.flatten()", "torch.ravel(x)",
+    "x.contiguous()", "x.to(torch.float32)", "x.to(x)", "x.float()", "x.half()", "x.type_as(x)",
+    "x.type(torch.float32)", "x.cpu()", "x.data", "x.mT", "x.broadcast_to((4, 9))", "torch.atleast_1d(x)",
+    "torch.broadcast_tensors(x, x)[1]", "x.reshape_as(x)", "torch.hsplit(x, 3)[1]",
+    "torch.split_with_sizes(x, [1, 3])[1]", "torch.swapdims(x, 0, 1)", "x.adjoint()", "+x", "x.resolve_conj()",
+    "torch.asarray(x)", "torch.transpose(input=x, dim0=0, dim1=1)", "torch.nn.functional.dropout(x, 0.5, False)",
+    "torch.dropout(x, 0.5, False)", "torch.nn.functional.relu(x, inplace=True)", "torch.exp(x, out=x)", "x[:, 1:]",
+    "torch.meshgrid(x, indexing='ij')[0]", "torch.ops.mine.view(x)", "torch.ops.aten.view.default(x, [-1])",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("alias", ALIASES)
+def test_a_change_is_seen_through_whatever_may_share_the_memory(alias: str) -> None:
+    graph = graph_of(f"x, z: v = {alias}; s = x + z; w = v.add_(1.0); y = torch.relu(s); return (y, w)")
+    assert effects(graph).before["w"][-1] == "s"
+
+
+@pytest.mark.parametrize("copy", ["x.clone()", "x * 1.0", "x.to(torch.float32, copy=True)", "torch.cat([x])", "x.sum()",
+                                  "torch.nn.functional.dropout(x, 0.5, True)", "torch.relu(x)"])  # fmt: skip
+def test_a_change_of_a_copy_leaves_the_order_free(copy: str) -> None:
+    graph = graph_of(f"x, z: v = {copy}; s = x + z; w = v.add_(1.0); y = torch.relu(s); return (y, w)")
+    assert "w" not in effects(graph).before
 
 
 def test_without_changes_no_order_is_required() -> None:

@@ -10,11 +10,12 @@ from passnet_core.errors import BadInput
 from passnet_core.graphs import explaining, mending
 from passnet_core.graphs.explaining import ATTEMPTS, explained, pattern_from_text, pattern_to_text
 from passnet_core.graphs.ir import Graph, Node, NodeKind, Ref
-from passnet_core.graphs.matching import Call, Matching, find_matches, plain_bind
+from passnet_core.graphs.matching import Matching, find_matches, plain_bind
 from passnet_core.graphs.mending import changed, mended
 from passnet_core.graphs.respelling import lines_changed, patched, respelled
 from passnet_core.graphs.rewriting import TracedPass, rewrite
 from passnet_core.graphs.source import parse_function
+from passnet_core.operations.binding import Call
 from passnet_core.records import MatchAttempt, MissKind, PassMatches, from_json, to_json
 
 
@@ -54,9 +55,9 @@ def nearest(pattern: str, graph: str, **options: object) -> MatchAttempt:
     [
         (
             MissKind.LITERAL,
-            "a: s = torch.f(a, 1); return torch.g(s)",
-            "x: p = torch.f(x, 2); q = torch.g(p); return q",
-            ("g", "q"), (("g", "q"),), ("s", "p"),
+            "a: s = torch.sin(a, 1); return torch.cos(s)",
+            "x: p = torch.sin(x, 2); q = torch.cos(p); return q",
+            ("cos", "q"), (("cos", "q"),), ("s", "p"),
         ),
         (
             MissKind.OPERATOR,
@@ -99,32 +100,32 @@ def test_an_attempt_reports_taken_nodes_and_unused_inputs() -> None:
 
 def test_pairs_behind_a_difference_are_kept_separately() -> None:
     attempt = nearest(
-        "a: s = torch.f(a); t = torch.g(s, 1); return torch.h(t, 5)",
-        "x: p = torch.f(x); q = torch.g(p, 2); r = torch.h(q, 5); return r",
+        "a: s = torch.sin(a); t = torch.cos(s, 1); return torch.tan(t, 5)",
+        "x: p = torch.sin(x); q = torch.cos(p, 2); r = torch.tan(q, 5); return r",
     )
-    assert attempt.fitted == (("h", "r"),)
+    assert attempt.fitted == (("tan", "r"),)
     assert attempt.beyond == (("s", "p"),)
     assert len(attempt.differences) == 1
 
 
 def test_every_anchor_is_tried_and_the_nearest_attempt_comes_first() -> None:
-    pattern = "a: s = torch.f(a, 1); return torch.g(s)"
-    graph = "x: p = torch.e(x); q = torch.g(p); r = torch.f(q, 3); u = torch.g(r); return u"
+    pattern = "a: s = torch.sin(a, 1); return torch.cos(s)"
+    graph = "x: p = torch.exp(x); q = torch.cos(p); r = torch.sin(q, 3); u = torch.cos(r); return u"
     attempts = report_on(pattern, graph).attempts
-    assert [each.anchor for each in attempts] == [("g", "u"), ("g", "q")]
+    assert [each.anchor for each in attempts] == [("cos", "u"), ("cos", "q")]
     assert "torch.e" in attempts[1].differences[0].reason
 
 
 def test_the_kept_attempts_and_pairs_are_bounded() -> None:
-    body = "".join(f"v{n} = torch.f(x, {n}); " for n in range(1, 60))
+    body = "".join(f"v{n} = torch.sin(x, {n}); " for n in range(1, 60))
     results = ", ".join(f"v{n}" for n in range(1, 60))
-    report = report_on("a: return torch.f(a, 0)", f"x: {body}return ({results})")
+    report = report_on("a: return torch.sin(a, 0)", f"x: {body}return ({results})")
     assert (len(report.attempts), report.tried) == (ATTEMPTS, 59)
-    chain = "".join(f"a = torch.f(a, {n}); " for n in range(200))
-    long = report_on(f"a: {chain}return torch.g(a, 1)", f"a: {chain}return torch.g(a, 2)")
+    chain = "".join(f"a = torch.sin(a, {n}); " for n in range(200))
+    long = report_on(f"a: {chain}return torch.cos(a, 1)", f"a: {chain}return torch.cos(a, 2)")
     assert sum(len(each.fitted) + len(each.beyond) for each in long.attempts[:1]) == 60
-    huge = "".join(f"a = torch.f(a, {n}); " for n in range(2000))
-    plain = report_on(f"a: {huge}return torch.g(a, 1)", f"a: {huge}return torch.g(a, 2)")
+    huge = "".join(f"a = torch.sin(a, {n}); " for n in range(2000))
+    plain = report_on(f"a: {huge}return torch.cos(a, 1)", f"a: {huge}return torch.cos(a, 2)")
     assert plain.miss is not None
     assert (plain.pattern, plain.attempts, plain.edit) == ("", (), None)
 
@@ -157,9 +158,9 @@ def test_text_that_is_not_a_pattern_is_refused(text: str) -> None:
 def test_a_bundle_of_many_passes_is_explained_up_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(explaining, "MOST_PASSES", 3)
     monkeypatch.setattr(explaining, "MOST_MENDED", 1)
-    pattern = graph_of("a: return torch.f(a, 1)")
+    pattern = graph_of("a: return torch.sin(a, 1)")
     passes = [TracedPass(f"p{n}", pattern, graph_of("a: return (a,)"), "replacement_0") for n in range(5)]
-    reports = rewrite(graph_of("x: y = torch.f(x, 2); return y"), passes, explain={}).reports
+    reports = rewrite(graph_of("x: y = torch.sin(x, 2); return y"), passes, explain={}).reports
     assert [bool(each.attempts) for each in reports] == [True, True, True, False, False]
     assert [each.edit is not None for each in reports] == [True, False, False, False, False]
     assert all(each.miss for each in reports)
@@ -185,14 +186,14 @@ def edited(pattern: str, graph: str, *, head: str = "") -> tuple[str, int, str]:
 
 
 LITERALS = [
-    ("torch.f(a, 1e-5)", "torch.f(x, 1e-6)", "torch.f(a, 1e-06)", "1e-06 instead of 1e-05"),
-    ("torch.f(a, dim=0)", "torch.f(x, dim=1)", "torch.f(a, dim=1)", "the argument dim"),
+    ("torch.sin(a, 1e-5)", "torch.sin(x, 1e-6)", "torch.sin(a, 1e-06)", "1e-06 instead of 1e-05"),
+    ("torch.sin(a, dim=0)", "torch.sin(x, dim=1)", "torch.sin(a, dim=1)", "the argument dim"),
     ("a ** 2", "x ** 3", "a ** 3", "as the second operand of operator.pow"),
     ("torch.sum(a)", "torch.sum(x, keepdim=True)", "torch.sum(a, keepdim=True)", "keepdim=True"),
     ("torch.sum(a,)", "torch.sum(x, keepdim=True)", "torch.sum(a, keepdim=True)", "keepdim=True"),
     ("torch.sum(a, keepdim=True)", "torch.sum(x)", "torch.sum(a)", "Leave out"),
     ("a[:, 1:3]", "x[:, 1:4]", "a[:, 1:4]", "slice(1, 4, None)"),
-    ("torch.f('ü', a, 1)", "torch.f('ü', x, 2)", "torch.f('ü', a, 2)", "Write 2 instead of 1"),
+    ("torch.sin('ü', a, 1)", "torch.sin('ü', x, 2)", "torch.sin('ü', a, 2)", "Write 2 instead of 1"),
     ("a * 2", "2 * x", "2 * a", "Swap"),
 ]
 FORMS = [
@@ -207,9 +208,9 @@ INPUTS = [("a, b: return torch.mul(a, b)", "x: y = 1.7 * x; return y", "return a
 KEPT = "x, y: p = x + y; q = torch.relu(p); return (q, p)"
 STATEMENTS = [
     (
-        "a, b: return (a - b) + torch.f(b)",
-        "x, z: p = torch.f(z); q = x - z; y = p + q; return y",
-        "return (torch.f(b)) + (a - b)",
+        "a, b: return (a - b) + torch.sin(b)",
+        "x, z: p = torch.sin(z); q = x - z; y = p + q; return y",
+        "return (torch.sin(b)) + (a - b)",
         "Swap",
     ),
     (
@@ -258,13 +259,13 @@ def test_several_differences_are_mended_together() -> None:
 
 def test_an_edit_that_only_comes_nearer_names_the_next_difference() -> None:
     report = report_on(
-        "a: s = torch.f(a); t = torch.g(s, 1); return torch.h(t)",
-        "x: p = torch.e(x); q = torch.g(p, 2); r = torch.h(q); return r",
+        "a: s = torch.sin(a); t = torch.cos(s, 1); return torch.tan(t)",
+        "x: p = torch.exp(x); q = torch.cos(p, 2); r = torch.tan(q); return r",
     )
     assert report.edit is not None
     assert report.edit.matches == 0
     assert "torch.e" in report.edit.then
-    assert report.edit.lines[0].new == "    t = torch.g(s, 2)"
+    assert report.edit.lines[0].new == "    t = torch.cos(s, 2)"
 
 
 def test_calling_another_operation_is_not_an_edit() -> None:
@@ -291,18 +292,18 @@ def test_an_argument_is_changed_where_the_call_passes_it() -> None:
 @pytest.mark.parametrize(
     "code",
     [
-        "def pattern(a):\n    for n in range(2):\n        a = torch.f(a, 1)\n    return a\n",
+        "def pattern(a):\n    for n in range(2):\n        a = torch.sin(a, 1)\n    return a\n",
         "def pattern(a):\n    return helper(a)\n",
-        "def other(a):\n    return torch.f(a, 1)\n",
-        "def pattern(a):\n    return torch.f(*a)\n",
+        "def other(a):\n    return torch.sin(a, 1)\n",
+        "def pattern(a):\n    return torch.sin(*a)\n",
         "def pattern(",
         "\x00",
     ],
 )
 def test_an_edit_has_no_lines_if_their_place_is_uncertain(code: str) -> None:
     wanted, found = (
-        graph_of("a: s = torch.f(a, 1); return torch.g(s)"),
-        graph_of("x: p = torch.f(x, 2); return torch.g(p)"),
+        graph_of("a: s = torch.sin(a, 1); return torch.cos(s)"),
+        graph_of("x: p = torch.sin(x, 2); return torch.cos(p)"),
     )
     matching = find_matches(wanted, found, keep=ATTEMPTS)
     edit = explained("p", wanted, found, matching, code=code, bind=plain_bind).edit
@@ -318,15 +319,22 @@ def test_trials_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         return find_matches(*args, **options)  # type: ignore[arg-type]
 
     monkeypatch.setattr(mending, "find_matches", counted)
-    chain = "; ".join(f"a = torch.f(a, {n})" for n in range(30))
-    other = "; ".join(f"a = torch.f(a, {n + 100})" for n in range(30))
-    report_on(f"a: {chain}; return torch.g(a)", f"a: {other}; return torch.g(a)")
+    chain = "; ".join(f"a = torch.sin(a, {n})" for n in range(30))
+    other = "; ".join(f"a = torch.sin(a, {n + 100})" for n in range(30))
+    report_on(f"a: {chain}; return torch.cos(a)", f"a: {other}; return torch.cos(a)")
     assert 0 < len(asked) <= mending.MOST_TRIALS
 
 
 # --- properties ---
 
-_OPERATIONS = ("torch.f({0}, {2})", "{0} + {1}", "{0} * {2}", "torch.g({0}, k={2})", "{0}.h({1})", "torch.relu({0})")
+_OPERATIONS = (
+    "torch.sin({0}, {2})",
+    "{0} + {1}",
+    "{0} * {2}",
+    "torch.cos({0}, k={2})",
+    "{0}.h({1})",
+    "torch.relu({0})",
+)
 _STEPS = st.lists(
     st.tuples(st.sampled_from(_OPERATIONS), st.integers(0, 5), st.integers(0, 5), st.integers(0, 2)),
     min_size=1,

@@ -6,8 +6,9 @@ import pytest
 
 from passnet_core.graphs import matching as matching_module
 from passnet_core.graphs.ir import Graph, Node, NodeKind, Ref
-from passnet_core.graphs.matching import Call, Matching, find_matches, plain_bind
+from passnet_core.graphs.matching import Matching, find_matches, plain_bind
 from passnet_core.graphs.source import parse_function
+from passnet_core.operations.binding import Call
 from passnet_core.records import MissKind
 
 
@@ -78,7 +79,7 @@ def test_matches_do_not_overlap() -> None:
     ],
 )
 def test_literals_are_compared_by_value_not_by_spelling(wanted: str, given: str, fits: bool) -> None:
-    found = matching(f"a: return torch.f(a, {wanted})", f"x: y = torch.f(x, {given}); return y")
+    found = matching(f"a: return torch.sin(a, {wanted})", f"x: y = torch.sin(x, {given}); return y")
     assert bool(found.matches) == fits
     if not fits:
         assert found.miss is not None
@@ -315,9 +316,9 @@ def test_long_chains_are_matched() -> None:
 def test_a_search_without_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(matching_module, "BUDGET", 30_000)
     results = ", ".join(f"torch.exp(a_{index})" for index in range(12))
-    pattern = f"{', '.join(f'a_{index}' for index in range(12))}, b: return {results}, torch.f(b, 1)"
+    pattern = f"{', '.join(f'a_{index}' for index in range(12))}, b: return {results}, torch.sin(b, 1)"
     body = "".join(f"y_{index} = torch.exp(x); " for index in range(40))
-    kind, _, _, reason = missed(pattern, f"x: {body} z = torch.f(x, 2); return z")
+    kind, _, _, reason = missed(pattern, f"x: {body} z = torch.sin(x, 2); return z")
     assert kind is MissKind.OTHER
     assert reason.startswith("The search was given up after 30000 steps")
     many = ", ".join(f"torch.exp(a, {index})" for index in range(100))
@@ -351,8 +352,8 @@ def test_the_work_of_a_search_grows_no_faster_than_the_graph() -> None:
 def test_equal_literals_of_different_types_stay_distinct() -> None:
     nodes = (
         Node("x", NodeKind.INPUT, ""),
-        Node("a", NodeKind.CALL, "torch.f", (Ref("x"), True)),
-        Node("b", NodeKind.CALL, "torch.f", (Ref("x"), 1)),
+        Node("a", NodeKind.CALL, "torch.add", (Ref("x"), True)),
+        Node("b", NodeKind.CALL, "torch.add", (Ref("x"), 1)),
     )
-    found = find_matches(graph_of("a: return torch.f(a, 1)"), Graph(nodes, (Ref("a"), Ref("b"))))
+    found = find_matches(graph_of("a: return torch.add(a, 1)"), Graph(nodes, (Ref("a"), Ref("b"))))
     assert [match.names for match in found.matches] == [("b",)]

@@ -41,6 +41,17 @@ def test_a_match_becomes_one_call_under_the_old_name() -> None:
     assert result.calls == (("replacement_0", "q"),)
 
 
+@pytest.mark.parametrize("change", ["torch.relu_(a)", "torch.relu_(a.reshape(-1))", "torch.sin(a, out=a)"])
+def test_a_later_pass_moves_nothing_across_what_an_earlier_one_changes(change: str) -> None:
+    result = rewritten(
+        f"a, b: s = a + b; v = {change}; y = torch.cos(s); return (y, v)",
+        traced(f"a: return {change}", number=0),
+        traced("a, b: return torch.cos(a + b)", number=1),
+    )
+    calls = [line for line in body(result) if "replacement" in line]
+    assert calls == ["y = replacement_1(a, b)", "v = replacement_0(a)"]
+
+
 def test_several_results_come_out_of_a_tuple() -> None:
     result = rewritten(
         "x, y: p = x + y; q = torch.relu(p); r = p * q; return (r, p)",

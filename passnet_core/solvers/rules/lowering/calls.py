@@ -6,8 +6,9 @@ from functools import cache
 from typing import Any
 
 from passnet_core.graphs.ir import DeviceLiteral, Listed, Node, NodeKind, Ref, Symbol, Value
-from passnet_core.graphs.matching import Call, plain_bind, same
+from passnet_core.graphs.matching import plain_bind, same
 from passnet_core.graphs.vocabulary import operator_label
+from passnet_core.operations.binding import Call
 from passnet_core.solvers.rules.kernels import Unsupported
 from passnet_core.solvers.rules.lowering import OPERATIONS
 from passnet_core.solvers.rules.lowering.arguments import SHORT_DTYPES

@@ -1,0 +1,143 @@
+"""The table of operations against torch itself: torch's own samples, run and watched."""
+
+import contextlib
+import itertools
+import json
+import warnings
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+
+from passnet_core.graphs.ir import Node, NodeKind, Ref
+from passnet_core.operations.binding import bind, bound
+from passnet_core.operations.memory import Deeds, deeds
+from passnet_core.operations.table import TABLE, row
+from tools.describing import ObservedCall, Observing, parameters_of, samples, simple_calls, spelling_of, table
+
+pytestmark = [pytest.mark.long]
+
+DTYPES = (torch.float64, torch.uint8, torch.bool, torch.complex64)
+"""Others than those of the calls from which the table was made, besides float64."""
+NEVER_SEEN = {
+    # they change what is known of a tensor, not its values
+    "torch.detach_ writes self",
+    "Tensor.detach_ writes self",
+    "Tensor.requires_grad_ writes self",
+    # of samples that have its size already
+    "torch.resize_as_ writes self",
+    "Tensor.resize_as_ writes self",
+    # called by arguments of which no schema of torch tells
+    "torch.nonzero shares 0",
+    "Tensor.nonzero shares 0",
+    "torch.linspace shares start",
+    "torch.linspace shares end",
+    # of two elements at most
+    "torch.randperm draws",
+}
+"""What the table says of calls, to be on the safe side, and no sample does."""
+
+
+DEEDS = ("writes", "shares", "random")
+
+
+@pytest.fixture(scope="module")
+def observed() -> list[ObservedCall]:
+    """Every call of torch's samples that a graph can hold, each once."""
+    found: dict[str, ObservedCall] = {}
+
+    def note(each: ObservedCall) -> None:
+        seen = found.setdefault(repr(each.node), each)
+        found[repr(each.node)] = replace(
+            each,
+            written=seen.written | each.written,
+            shared=seen.shared | each.shared,
+            random=seen.random or each.random,
+        )
+
+    with warnings.catch_warnings(), torch.no_grad():
+        warnings.simplefilter("ignore")
+        for call in itertools.chain(samples(DTYPES), simple_calls()):
+            with contextlib.suppress(Exception), Observing(note):  # some samples are refused on this machine
+                call()
+    return list(found.values())
+
+
+def numbers(values: tuple[Ref, ...]) -> set[int]:
+    return {int(each.name) for each in values}
+
+
+def test_what_calls_do_to_memory_is_what_the_table_says(observed: list[ObservedCall]) -> None:
+    assert len({spelling_of(each.node) for each in observed}) > 1_200
+    wrong = []
+    for each in observed:
+        said = deeds(each.node)
+        more = each.written - numbers(said.writes), each.shared - numbers(said.shares), each.random > said.random
+        if any(more):
+            wrong.append((spelling_of(each.node), *more))
+    assert not wrong
+
+
+def test_the_table_says_nothing_that_is_never_seen(observed: list[ObservedCall]) -> None:
+    seen: dict[str, bool] = defaultdict(bool)
+    for each in observed:
+        if row(spelling_of(each.node)) is None:
+            continue
+        said, call = deeds(each.node), bind(each.node)
+        for deed, values, done in (
+            ("writes", said.writes, each.written),
+            ("shares", said.shares, each.shared),
+        ):
+            for name in parameters_of(call, frozenset(numbers(values))):
+                seen[f"{spelling_of(each.node)} {deed} {name}"] |= name in parameters_of(call, done)
+        if said.random:
+            seen[f"{spelling_of(each.node)} draws"] |= each.random
+    assert {each for each, found in seen.items() if not found} == NEVER_SEEN
+
+
+def respelled(node: Node) -> Iterator[Node]:
+    """The same call with its first arguments by position and the others by keyword, in every way."""
+    call, overload = bound(node)
+    if overload is None or any(each.variadic for each in overload.parameters) or call.target == "Tensor.to":
+        return
+    given = dict(call.arguments)
+    fixed = int(node.kind is NodeKind.METHOD)
+    by_place = [each.name for each in overload.parameters if not each.keyword_only]
+    by_place = list(itertools.takewhile(lambda name: name in given, by_place))
+    names = [each.name for each in overload.parameters if each.name in given]
+    for count in range(fixed, len(by_place) + 1):
+        yield replace(
+            node,
+            args=tuple(given[each] for each in by_place[:count]),
+            kwargs=tuple((each, given[each]) for each in names if each not in by_place[:count]),
+        )
+
+
+def test_positional_and_keyword_spellings_are_one_call(observed: list[ObservedCall]) -> None:
+    spelled = 0
+    for each in observed:
+        wanted = bind(each.node)
+        for node in respelled(each.node):
+            spelled += 1
+            assert repr(bind(node)) == repr(wanted), node
+    assert spelled > 10_000
+
+
+def test_the_table_is_that_of_the_installed_torch() -> None:
+    assert without_deeds(json.loads(TABLE.read_text())) == without_deeds(table())
+
+
+def without_deeds(content: Any) -> Any:
+    """A table without what calls were seen to do."""
+    if isinstance(content, dict):
+        return {name: without_deeds(each) for name, each in content.items() if name not in DEEDS}
+    return [without_deeds(each) for each in content] if isinstance(content, list) else content
+
+
+@pytest.mark.parametrize("target", ["torch.ops.mine.bump.default", "torch.no_such_function", "torch._foreach_add_"])
+def test_what_is_not_in_the_table_may_do_everything(target: str) -> None:
+    node = Node("y", NodeKind.CALL, target, (Ref("a"), 1.0), (("b", Ref("b")),))
+    assert deeds(node) == Deeds((Ref("a"), Ref("b")), (Ref("a"), Ref("b")))

@@ -161,9 +161,10 @@ def test_each_kind_of_failure_in_the_witness_keeps_its_exception(witness: Worker
     assert fault.value.who == "witness"
     with pytest.raises(WitnessFailed, match="AssertionError"):
         bench.control()  # before eager has computed anything
-    quantised = replace(plan(subgraph((6, 8))), specs=(TensorSpec("in_0", (2,), "qint8"),))
-    with pytest.raises(BadInput, match="quantised"):
-        witness.bench(quantised).draw("typical", [(2,)])
+    for dtype in ("qint8", "float4_e2m1fn_x2"):
+        strange = replace(plan(subgraph((6, 8))), specs=(TensorSpec("in_0", (2,), dtype),))
+        with pytest.raises(BadInput, match=f"the dtype {dtype}, for which no values can be drawn"):
+            witness.bench(strange).draw("typical", [(2,)])
 
 
 NEAREST = """

@@ -46,6 +46,12 @@ def perturbed(value: torch.Tensor, seed: int, random: bool) -> torch.Tensor:
     return torch.as_tensor(perturbing.perturbed(value, seed, random))
 
 
+@pytest.mark.parametrize("dtype", ["float8_e4m3fn", "float8_e5m2", "float8_e8m0fnu", "complex64", "int8", "bool"])
+def test_numbers_whose_neighbours_cannot_be_told_are_not_perturbed(dtype: str) -> None:
+    values = noise(64).abs().to(getattr(torch, dtype))
+    assert torch.equal(perturbed(values, 1, True).view(torch.uint8), values.view(torch.uint8))
+
+
 def test_an_error_as_large_as_the_element_is_not_lower_precision() -> None:
     exact = noise(1000).double() + 3
     eager = (exact * (1 + 1e-3 * noise(1000, seed=2))).float()  # as TF32 computes
@@ -217,6 +223,33 @@ def test_correct_at_t_uses_the_published_tolerances() -> None:
     assert found.max_error == 0.0078125
     same = compare(References(produced(expected)), produced(expected))
     assert (same.smallest_t, same.correct_at, same.max_error) == (-10, tuple(sorted(LEVELS)), 0.0)
+
+
+@pytest.mark.parametrize(
+    ("eager", "exact", "actual", "verdict"),
+    [
+        # read from float32, from halves, and from float64
+        (45.73579406738281, 45.7357930123, 45.73579025268555, None),
+        (45.73579406738281, 45.7357930123, 45.74, Verdict.LOWER_PRECISION),
+        (45.73579406738281, 45.7357930123, -3.0, Verdict.WRONG_VALUES),
+        (45.75, 45.7357930123, 45.71875, None),
+        (45.7357930123, 45.7357930123, 45.73579406738281, Verdict.LOWER_PRECISION),
+        (NAN, NAN, NAN, None),
+        (INF, INF, 1.0, Verdict.NON_FINITE),
+        (3, 3, 4, Verdict.WRONG_VALUES),
+        (1 << 70, 1 << 70, 1 << 70, None),
+        (1 << 70, 1 << 70, 5, Verdict.WRONG_VALUES),
+        (True, True, True, None),
+        (True, True, False, Verdict.WRONG_VALUES),
+        (2.0, 2.0, 2, Verdict.WRONG_TYPE),
+    ],
+)
+def test_a_number_is_compared_as_the_tensor_that_it_was_read_from(
+    eager: float, exact: float, actual: float, verdict: Verdict | None
+) -> None:
+    found = compare(References(produced(eager), produced(exact)), produced(actual))
+    assert found.verdict is verdict, found.problem
+    assert found.dtype == type(eager).__name__
 
 
 def test_integers_and_booleans_must_be_equal() -> None:

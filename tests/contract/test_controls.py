@@ -15,7 +15,7 @@ PLACE = 17 * negative_controls.SAMPLE + 5
 
 
 def problem_of(
-    eager: torch.Tensor,
+    eager: torch.Tensor | float,
     given: torch.Tensor | None = None,
     *,
     exact: torch.Tensor | None = None,
@@ -24,10 +24,11 @@ def problem_of(
     """Which negative controls pass if eager returns this for this input."""
     looked = NegativeControls(["in_0"], 1)
     inputs = [] if given is None else [given]
-    if exact is None and eager.is_floating_point():
+    if exact is None and isinstance(eager, torch.Tensor) and eager.is_floating_point():
         exact = eager.double()
     precise = None if exact is None else Returned((produced(exact),), "tuple", 0.0)
-    looked.see(inputs, Returned((produced(eager),), "tuple", 0.0), precise, perturbed=perturbed)
+    strides = {"strides": tuple(eager.stride())} if isinstance(eager, torch.Tensor) else {}
+    looked.see(inputs, Returned((produced(eager, **strides),), "tuple", 0.0), precise, perturbed=perturbed)
     return looked.problem
 
 
@@ -35,6 +36,17 @@ def with_one(value: torch.Tensor, at: int | slice, other: float) -> torch.Tensor
     changed = value.clone()
     changed[at] = other
     return changed
+
+
+@pytest.mark.parametrize(
+    "one", [torch.tensor(3.5), torch.full((1, 1), 3.5), torch.tensor(7), torch.tensor(3.5).expand(2, 3), 3.5, 7]
+)
+def test_the_mean_of_one_number_proves_nothing(one: torch.Tensor | float) -> None:
+    assert problem_of(one) == ""
+
+
+def test_several_equal_elements_are_their_mean() -> None:
+    assert problem_of(torch.full((4,), 3.5)) == "output 0: return its mean everywhere"
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float32", "int64"])

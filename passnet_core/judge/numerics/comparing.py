@@ -42,6 +42,11 @@ MOST_BROADCAST = 1 << 26
 """Most elements of two outputs that are broadcast against each other, unless one of them has as many."""
 
 
+MOST_INTEGER = 1 << 63
+NUMBERS = {"float": "float64", "int": "int64", "bool": "bool"}
+"""Types of plain numbers, and the widest dtype of tensors that they are read from."""
+
+
 @dataclass(frozen=True)
 class References:
     """The results that one output is compared with. exact: the float64 result, if there is one. perturbed: computes the
@@ -50,6 +55,44 @@ class References:
     eager: Produced
     exact: Produced | None = None
     perturbed: Callable[[], Iterable[Produced]] = tuple
+
+
+def as_tensors(references: References) -> References:
+    """The references of a number as those of the tensor without axes that it was read from, as far as its digits tell
+    its dtype; of anything else as they are."""
+    eager, exact = references.eager, references.exact
+    if not _fits(eager):
+        return references
+    dtype, wide = eager.type, eager.type
+    if isinstance(eager.value, float):
+        rounded = exact is not None and _holds("float32", exact.value, eager.value)
+        kinds = ("float32",) if rounded or not math.isfinite(eager.value) else ("float16", "bfloat16", "float32")
+        dtype = next((each for each in kinds if _holds(each, eager.value, eager.value)), "float64")
+        wide = "float64"
+    return References(
+        _as_tensor(eager, NUMBERS.get(dtype, dtype)),
+        exact and _as_tensor(exact, NUMBERS.get(wide, wide)),
+        lambda: (_as_tensor(each, NUMBERS.get(wide, wide)) for each in references.perturbed()),
+    )
+
+
+def _fits(produced: Produced) -> bool:
+    """Whether it is a number that a tensor can hold."""
+    value = produced.value
+    return isinstance(value, bool | float) or (isinstance(value, int) and abs(value) < MOST_INTEGER)
+
+
+def _holds(dtype: str, value: object, rounded: float) -> bool:
+    """Whether a number in this dtype is the other one."""
+    found = float(torch.tensor(value, dtype=getattr(torch, dtype)))
+    return found == rounded or found != found
+
+
+def _as_tensor(number: Produced, dtype: str) -> Produced:
+    if not _fits(number):
+        return number
+    value = torch.tensor(number.value, dtype=getattr(torch, dtype))
+    return Produced("torch.Tensor", value, dtype, device="cpu")
 
 
 def broadcast(eager: Produced, actual: Produced) -> tuple[Produced, Produced]:
@@ -106,6 +149,10 @@ def compare(
     """Compare one output with its references. memory: overlapping and shared memory count as well. wants_map: says
     whether a wrong output gets an error map. output_size: elements of the whole output, if only a sample is passed."""
     eager = references.eager
+    if eager.type == actual.type and _fits(eager) and _fits(actual):
+        tensors = as_tensors(references)
+        found = compare(tensors, _as_tensor(actual, tensors.eager.dtype), wants_map=wants_map)
+        return replace(found, dtype=eager.type)
     if not isinstance(eager.value, torch.Tensor):
         return _compare_plain(eager, actual)
     if actual.type != eager.type:

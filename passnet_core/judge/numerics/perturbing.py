@@ -44,6 +44,9 @@ SHAKES = 2
 """By how much and how often inputs are changed to see how sensitive each element is: the change is that of rounding to
 float16, small enough that its effect is in proportion to it."""
 
+STEPPED = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
+"""The dtypes whose next number can be told."""
+
 
 class PerturbedResults:
     """The float64 results for each of perturbations(inputs), and eager's with its intermediate results moved. They are
@@ -158,7 +161,8 @@ def _equal(one: Produced, other: Produced) -> bool:
         return False
     if left.dtype != right.dtype or left.shape != right.shape:
         return False
-    return torch.equal(left, right) or bool(((left == right) | ((left != left) & (right != right))).all())
+    # torch.equal lacks some dtypes
+    return bool(((left == right) | ((left != left) & (right != right))).all())
 
 
 def after(call: Returned, index: int, inputs: Sequence[Drawn]) -> Produced:
@@ -210,7 +214,7 @@ def shaken(inputs: Sequence[Drawn], seed: int, still: Collection[int] = ()) -> l
 
 def perturbed(value: Drawn, seed: int, both_ways: bool, ulps: int = 1) -> Drawn:
     """Perturb floats by so many ulps: all away from zero, or each up or down at random. Zeros and other dtypes stay."""
-    if not isinstance(value, torch.Tensor) or not value.is_floating_point():
+    if not isinstance(value, torch.Tensor) or value.dtype not in STEPPED:
         return value
     size = math.inf
     towards = torch.full_like(value, size)
@@ -238,7 +242,7 @@ def next_after(value: torch.Tensor, towards: torch.Tensor) -> torch.Tensor:
     """torch.nextafter, which lacks float16 and bfloat16: those are stepped by their bits. Other dtypes stay."""
     if value.dtype in (torch.float32, torch.float64):
         return torch.nextafter(value, towards)
-    if value.dtype not in (torch.float16, torch.bfloat16):
+    if value.dtype not in STEPPED:
         return value
     bits = value.view(torch.int16)
     grows = (towards > value) == (value > 0)

@@ -326,8 +326,5 @@ def _same_form(eager: Returned, returned: Returned) -> bool:
 def _equal(wanted: object, given: object) -> bool:
     if not isinstance(wanted, torch.Tensor) or not isinstance(given, torch.Tensor):
         return wanted is given or wanted == given
-    if torch.equal(wanted, given):
-        return True
-    if not wanted.is_floating_point():
-        return False
-    return bool(((wanted == given) | (wanted.isnan() & given.isnan())).all())
+    # torch.equal lacks some dtypes
+    return wanted.shape == given.shape and bool(((wanted == given) | ((wanted != wanted) & (given != given))).all())

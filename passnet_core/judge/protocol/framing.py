@@ -20,7 +20,7 @@ DTYPES = {
         torch.uint16, torch.uint32, torch.uint64,
         torch.float16, torch.bfloat16, torch.float32, torch.float64,
         torch.complex32, torch.complex64, torch.complex128,
-        torch.float8_e4m3fn, torch.float8_e5m2,
+        torch.float8_e4m3fn, torch.float8_e5m2, torch.float8_e4m3fnuz, torch.float8_e5m2fnuz, torch.float8_e8m0fnu,
     )
 }  # fmt: skip
 """The dtypes that a message may carry, by name without "torch."."""

@@ -5,6 +5,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from passnet_core.errors import BadInput
+from passnet_core.operations.table import dtype
 from passnet_core.outside import syntax_tree
 from passnet_core.records import TensorSpec
 from passnet_core.records.text import valid
@@ -69,10 +70,11 @@ def _spec(statement: ast.ClassDef, where: str) -> TensorSpec:
     name = fields.get("name", statement.name.removeprefix(CLASS_PREFIX))
     if not isinstance(name, str) or not name:
         raise BadInput(f"{place}: name must be text, not {name!r}.")
+    kind = _text(fields, "dtype", place, default=None).removeprefix("torch.")
     return TensorSpec(
         name=valid(name),
         shape=_shape(fields, place),
-        dtype=_text(fields, "dtype", place, default=None).removeprefix("torch."),
+        dtype=dtype(f"torch.{kind}").removeprefix("torch."),
         device=_text(fields, "device", place, default="cuda:0"),
         mean=_number(fields, "mean", place),
         std=_number(fields, "std", place),

@@ -19,6 +19,7 @@ from passnet_core.graphs.effects import is_random
 from passnet_core.graphs.ir import Node
 from passnet_core.graphs.source import emit
 from passnet_core.graphs.vocabulary import operator_label
+from passnet_core.operations.binding import regular
 from passnet_core.records import (
     Bundle,
     Device,
@@ -202,12 +203,14 @@ def _written(model: CapturedModel) -> "tuple[WrittenBundle | None, str]":
     """What the rules write for all graphs together, or why they write nothing."""
     # they take a third of a second to load, and most of what imports this needs none
     from passnet_core.solvers.rules.regions import Surveyed
-    from passnet_core.solvers.rules.solver import fused, written_for
+    from passnet_core.solvers.rules.solver import attempt, fused, written_for
 
     subgraphs = tuple(model.subgraph(place) for place in range(len(model.graphs)))
-    cuts = [fused(Surveyed(each, graph.judged[0], graph.specs)) for each, graph in zip(subgraphs, model.graphs)]
+    pairs = zip(subgraphs, model.graphs)
     try:
-        return written_for(Task(model.name, Family.TYPICAL, "", subgraphs), cuts), ""
+        with attempt(model.name):
+            cuts = [fused(Surveyed(each, regular(graph.judged[0]), graph.specs)) for each, graph in pairs]
+            return written_for(Task(model.name, Family.TYPICAL, "", subgraphs), cuts), ""
     except BadInput as error:
         return None, str(error)
 

@@ -97,6 +97,64 @@ CASES: dict[str, Case] = {
     "unary-gelu-tanh": _unary("torch.nn.functional.gelu(in_0, approximate='tanh')"),
     "unary-rsqrt": _unary("torch.rsqrt(in_0.abs() + 0.1)"),
     "unary-log": _unary("torch.log(in_0.abs() + 0.1)"),
+    "integers-compared": Case(
+        """
+        tmp_0 = in_0 >= -1
+        tmp_1 = in_0 < 300
+        tmp_2 = in_0 == 257
+        return (tmp_0, tmp_1, tmp_2)
+        """,
+        X,
+        ("uint8", "int8", "int16", "int64"),
+    ),
+    "integers-true": Case(
+        """
+        tmp_0 = in_0.any(dim=1)
+        tmp_1 = in_0.all(dim=-1)
+        tmp_2 = tmp_0 + 1
+        return (tmp_0, tmp_1, tmp_2)
+        """,
+        X,
+        ("uint8", "int8", "int32"),
+    ),
+    "integers-largest": Case(
+        """
+        tmp_0 = in_0.amax(dim=1)
+        tmp_1 = in_0.argmax(dim=-1)
+        tmp_2 = in_0.amin(dim=0)
+        return (tmp_0, tmp_1, tmp_2)
+        """,
+        X,
+        ("uint8", "int8", "int64"),
+    ),
+    "floor-division-by-zero": Case(
+        """
+        tmp_0 = in_0 // 0.0
+        tmp_1 = in_0 * 0.0
+        tmp_2 = tmp_1 // -3.0
+        tmp_3 = 1.0 / tmp_2
+        return (tmp_0, tmp_3)
+        """,
+        X,
+        (F32, F16),
+    ),
+    "variance-of-nothing": Case("tmp_0 = in_0 * 2\ntmp_1 = tmp_0.std(dim=1)\nreturn (tmp_1,)", {"in_0": (3, 0)}),
+    "variance-of-one": Case("tmp_0 = in_0 * 2\ntmp_1 = tmp_0.var(dim=1)\nreturn (tmp_1,)", {"in_0": (3, 1, 4)}),
+    "integer-filled": Case("tmp_0 = torch.full((7,), 3)\ntmp_1 = tmp_0 + in_0\nreturn (tmp_1,)", X),
+    "integer-alone": Case("tmp_0 = torch.tensor(7, dtype=torch.uint8)\ntmp_1 = tmp_0 + in_0\nreturn (tmp_1,)", X),
+    "operands-by-keyword": Case(
+        """
+        tmp_0 = torch.mul(other=in_1, input=in_0)
+        tmp_1 = torch.exp(input=tmp_0)
+        tmp_2 = torch.where(condition=in_0 > in_1, other=tmp_1, input=in_1)
+        tmp_3 = torch.maximum(input=tmp_2, other=in_0)
+        tmp_4 = torch.softmax(dim=-1, input=tmp_3)
+        tmp_5 = torch.lerp(weight=0.3, input=tmp_4, end=in_1)
+        tmp_6 = tmp_5.transpose(dim0=1, dim1=2)
+        return (tmp_6,)
+        """,
+        XY,
+    ),
     "pow-3": _unary("torch.pow(in_0, 3.0)"),
     "pow-0.5": _unary("torch.pow(in_0.abs(), 0.5)"),
     "binary": Case(

@@ -13,7 +13,7 @@ from passnet_core.solvers.rules.costs import Estimate
 from passnet_core.solvers.rules.explained import each_once, explained
 from passnet_core.solvers.rules.forms import Form
 from passnet_core.solvers.rules.regions import WRITTEN_LIBRARY, FusedRegion, Surveyed
-from passnet_core.solvers.rules.solver import Cut, WrittenBundle, written_for
+from passnet_core.solvers.rules.solver import Cut, WrittenBundle, attempt, written_for
 
 
 @dataclass(frozen=True)
@@ -37,12 +37,13 @@ class Candidate:
 def candidates(task: Task) -> tuple[Candidate, ...]:
     """The ways to write a bundle for the task, first the one that fuses all that libraries do not compute. No two give
     the same bundle. Raises BadInput, in one sentence, if the rules cover nothing of the task."""
-    first = explained(task)
-    found = {first.bundle.digest: _candidate(FUSED, first, first)}
-    for name, way in OTHER_WAYS.items():
-        if (written := way(task, first)) is not None:
-            found.setdefault(written.bundle.digest, _candidate(name, each_once(written), first))
-    return tuple(found.values())
+    with attempt(task.id):
+        first = explained(task)
+        found = {first.bundle.digest: _candidate(FUSED, first, first)}
+        for name, way in OTHER_WAYS.items():
+            if (written := way(task, first)) is not None:
+                found.setdefault(written.bundle.digest, _candidate(name, each_once(written), first))
+        return tuple(found.values())
 
 
 MARGIN = 1.2

@@ -123,7 +123,7 @@ def parted(place: Coordinate, size: Size, text: "CoordinateText") -> tuple[Coord
         return Coordinate(tuple(quotients), start or ZERO), left
     match place.terms:
         case ((term, factor),) if term.plain and factor.is_one and place.start == ZERO and term.bound is not None:
-            if all(one % two == 0 for one, two in aligned(term.bound, size)):
+            if all(two and one % two == 0 for one, two in aligned(term.bound, size)):
                 raise Split(term.text, size)
     code, known, bound = text(place), place.variables, place.largest
     divisor = text(Coordinate((), size))

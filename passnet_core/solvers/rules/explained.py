@@ -6,6 +6,7 @@ from dataclasses import replace
 from passnet_core.errors import BadInput
 from passnet_core.graphs.source import parse
 from passnet_core.graphs.vocabulary import operator_label
+from passnet_core.operations.binding import regular
 from passnet_core.records import Task
 from passnet_core.solvers.rules.regions import Surveyed
 from passnet_core.solvers.rules.solver import WrittenBundle, written
@@ -33,7 +34,7 @@ def each_once(found: WrittenBundle) -> WrittenBundle:
 def _unknown(task: Task) -> Iterator[str]:
     """The operations that the rules do not know, except those that only lack an operand."""
     for subgraph in task.subgraphs:
-        surveyed = Surveyed(subgraph, parse(subgraph.code))
+        surveyed = Surveyed(subgraph, regular(parse(subgraph.code)))
         for name, reason in surveyed.reasons.items():
             node = surveyed.graph.by_name[name]
             if all(each in surveyed.values for each in node.inputs):

@@ -662,6 +662,8 @@ def neutral(kind: str, dtype: DType) -> str:
     largest = kind.endswith("max")
     if dtype.is_float:
         return 'float("-inf")' if largest else 'float("inf")'
+    if dtype.name == "uint8":
+        return "0" if largest else "255"
     bits = {"int64": 63, "int32": 31, "int16": 15, "int8": 7}.get(dtype.name, 31)
     return str(-(2**bits)) if largest else str(2**bits - 1)
 

@@ -9,10 +9,10 @@ from passnet_core.graphs.effects import changed, effects, is_random, is_switch
 from passnet_core.graphs.ir import Graph, Node, NodeKind
 from passnet_core.graphs.vocabulary import operator_label
 from passnet_core.records import Subgraph, TensorSpec
-from passnet_core.solvers.rules.dtypes import DType
 from passnet_core.solvers.rules.kernels import Unsupported
 from passnet_core.solvers.rules.layouts import root_of, strides_of
 from passnet_core.solvers.rules.lowering import Argument, Lowering
+from passnet_core.solvers.rules.lowering.arguments import known_dtype
 from passnet_core.solvers.rules.outside import shape_only, stored
 from passnet_core.solvers.rules.values import Number, Pointwise, Stored, Value, View
 
@@ -71,7 +71,8 @@ class Surveyed:
             if node.kind is NodeKind.INPUT:
                 spec = specs.get(node.name)
                 if spec is not None:
-                    lowering.known[node.name] = stored(node.name, spec.shape, DType(spec.dtype))
+                    with suppress(Unsupported):
+                        lowering.known[node.name] = stored(node.name, spec.shape, known_dtype(spec.dtype))
                 continue
             missing = [name for name in node.inputs if name not in lowering.known]
             if missing:
@@ -85,7 +86,8 @@ class Surveyed:
                         lowering.known[node.name] = shape_only(node, lowering)
             spec = self.captured.get(node.name)
             if node.name not in lowering.known and spec is not None:
-                lowering.known[node.name] = stored(node.name, spec.shape, DType(spec.dtype))
+                with suppress(Unsupported):
+                    lowering.known[node.name] = stored(node.name, spec.shape, known_dtype(spec.dtype))
         self.values = lowering.known
 
     def _result(self, node: Node, lowering: Lowering) -> Argument:

@@ -1,15 +1,18 @@
 """The solver: a task's subgraphs in, a bundle out, without a model."""
 
+import contextlib
+import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from passnet_core.bundles import carried
-from passnet_core.errors import BadInput
+from passnet_core.errors import BadInput, PlaygroundError
 from passnet_core.graphs.ir import Graph, NodeKind, Ref
 from passnet_core.graphs.rewriting import TracedPass, rewrite
 from passnet_core.graphs.source import parse
 from passnet_core.graphs.spelling import Names
 from passnet_core.graphs.vocabulary import operator_label
+from passnet_core.operations.binding import regular
 from passnet_core.records import Bundle, Task
 from passnet_core.records.bundles import PassFile
 from passnet_core.solvers.rules.describing import docstring
@@ -43,7 +46,7 @@ class WrittenBundle:
 
 def written(task: Task) -> WrittenBundle:
     """Write a bundle for a task. Raises BadInput if nothing of it is covered."""
-    return written_for(task, [fused(Surveyed(each, parse(each.code))) for each in task.subgraphs])
+    return written_for(task, [fused(Surveyed(each, regular(parse(each.code)))) for each in task.subgraphs])
 
 
 def fused(surveyed: Surveyed) -> Cut:
@@ -54,6 +57,20 @@ def fused(surveyed: Surveyed) -> Cut:
 def written_for(task: Task, cuts: Sequence[Cut]) -> WrittenBundle:
     """Write a bundle whose passes replace these regions. Raises BadInput if none of them can be written."""
     return _Writing(task, cuts).bundle()
+
+
+@contextlib.contextmanager
+def attempt(task_id: str) -> Iterator[None]:
+    """A block in which the rules write for a task. Raises BadInput, in one sentence, whatever goes wrong inside: a bug
+    ends this task's attempt, and not those of others."""
+    try:
+        yield
+    except PlaygroundError:
+        raise
+    except Exception as error:
+        logging.getLogger(__name__).exception("The rules failed on %s.", task_id)
+        said = f"{type(error).__name__}: {error}".replace("\n", " ")
+        raise BadInput(f"The rules write no pass for {task_id}, because of an error of their own ({said}).") from error
 
 
 class _Writing:

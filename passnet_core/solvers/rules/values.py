@@ -4,6 +4,7 @@ A Value has a shape and a dtype, and writes the code of its element at given pla
 places; operations combine elements; a reduction walks variables of its own. Floats narrower than float32 are computed
 in float32 and rounded after each operation, where eager rounds."""
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +16,8 @@ from passnet_core.solvers.rules.dtypes import DType
 from passnet_core.solvers.rules.sizes import Size
 
 Shape = tuple[Size, ...]
+NUMBER = re.compile(r"-?[\d.]+(?:e[+-]?\d+)?|True|False|float\(.*\)")
+"""The code of a number."""
 Item = TypeVar("Item")
 
 
@@ -178,6 +181,9 @@ class Cast(Value):
             return code
         if isinstance(self.operand, Number | PassedNumber):
             return code
+        if NUMBER.fullmatch(code):
+            # the same number in another shape: it is no tensor yet
+            code = writer.put(self.operand.name, f"tl.full((), {code}, {before.kernel})")
         if after.is_bool:
             return writer.put(self.name, f"{code} != 0")
         if not after.is_float:

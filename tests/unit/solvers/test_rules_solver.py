@@ -16,6 +16,7 @@ from passnet_core.solvers.base import Attempt, Bench, Surroundings, Watch
 from passnet_core.solvers.rules.candidates import by_model, candidates
 from passnet_core.solvers.rules.contender import Choice, Rules
 from passnet_core.solvers.rules.explained import explained
+from passnet_core.solvers.rules.lowering import OPERATIONS
 from passnet_core.solvers.rules.solver import written
 from tests.contract.made import around_a_product, outcome, task
 
@@ -33,6 +34,36 @@ HALF_KNOWN = UNKNOWN.replace("return (tmp_1,)", "tmp_2 = torch.sigmoid(in_0)\n  
 
 def of(code: str) -> Task:
     return replace(task(), subgraphs=tuple(replace(each, code=code) for each in task().subgraphs))
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("torch.round(in_0, decimals=2)", "round as it is called here"),
+        ("in_0.to(torch.float8_e4m3fn).to(torch.float32)", "the dtype float8_e4m3fn"),
+        ("in_0.type('torch.HalfTensor')", "a conversion to 'torch.HalfTensor'"),
+        ("in_0 / in_0.shape[-1]", "a division by in_0_"),
+        ("torch.zeros_like(in_0, names=None)", "the argument names"),
+        ("torch.gt(in_0, in_0, axis=3)", "gt as it is called here"),
+    ],
+)
+def test_what_a_rule_does_not_know_of_a_call_is_never_dropped(line: str, reason: str) -> None:
+    code = UNKNOWN.replace("torch.histc(in_0, 10)", line).replace("tmp_1 = torch.relu(tmp_0)", "tmp_1 = tmp_0")
+    with pytest.raises(BadInput) as told:
+        candidates(of(code))
+    assert reason in str(told.value)
+    assert "argument '" not in str(told.value)
+
+
+def test_an_error_of_the_rules_ends_the_attempt_at_one_task_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*args: object, **kwargs: object) -> None:
+        raise RuntimeError("a bug,\non two lines")
+
+    monkeypatch.setitem(OPERATIONS, "sigmoid", broken)  # type: ignore[arg-type]
+    failed = Rules(choose=Choice.MODEL).solve(of(HALF_KNOWN), Answering(task()), Watch())
+    assert failed.end is End.FAILED
+    assert failed.reason.count("\n") == 0
+    assert "an error of their own (RuntimeError: a bug, on two lines)" in failed.reason
 
 
 class Answering(Bench):

@@ -73,8 +73,9 @@ class Lowering:
             if label not in OPERATIONS:
                 raise Unsupported(label)
             found = OPERATIONS[label](*args, **kwargs)
-        except (TypeError, KeyError, IndexError, ValueError, AttributeError, AssertionError) as problem:
-            raise Unsupported(f"{label} as it is called here ({problem})") from problem
+        except (TypeError, LookupError, ValueError, AttributeError, AssertionError, ArithmeticError) as problem:
+            # a function of this package was given arguments that it does not know
+            raise Unsupported(f"{label} as it is called here") from problem
         if isinstance(found, Value) and not isinstance(found, Stored) and found not in self.known.values():
             found.name = node.name
         return found

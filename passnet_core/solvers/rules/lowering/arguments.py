@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from passnet_core.graphs.ir import Symbol
+from passnet_core.operations.table import dtype
 from passnet_core.solvers.rules.dtypes import FLOATS, INTEGERS, DType
 from passnet_core.solvers.rules.kernels import Unsupported
 from passnet_core.solvers.rules.sizes import Size, assume
@@ -24,6 +25,10 @@ class Literal:
         """The number in the first of the subgraphs."""
         return self.values[0]
 
+
+LAYOUTS = ("_format", "channels_last", "channels_last_3d", "strided")
+"""How the names of layouts end, which no dtype's do."""
+PLACEMENT = frozenset({"device", "layout", "pin_memory", "requires_grad", "memory_format"})
 
 Argument: TypeAlias = Any
 """A Value, a tuple of values, a Literal, a number, None, a text, a Symbol, or a tuple or Listed of those."""
@@ -64,15 +69,27 @@ def fixed(size: Size) -> int:
 
 
 def dtype_of(value: Argument) -> DType | None:
-    """The dtype that an argument names; None if it names none."""
+    """The dtype that an argument names; None if it names none. Raises Unsupported for one that no rule knows."""
     if isinstance(value, DType):
         return value
-    if isinstance(value, Symbol):
-        name = value.path.removeprefix("torch.")
-        name = SHORT_DTYPES.get(name, name)
-        if name in (*FLOATS, *INTEGERS, "bool"):
-            return DType(name)
+    if isinstance(value, Symbol) and not value.path.endswith(LAYOUTS):
+        return known_dtype(dtype(value.path))
     return None
+
+
+def known_dtype(name: str) -> DType:
+    """A dtype by its name, such as "torch.float16" or "float16". Raises Unsupported for one that no rule knows."""
+    short = name.removeprefix("torch.")
+    if short not in (*FLOATS, *INTEGERS, "bool"):
+        raise Unsupported(f"the dtype {short}")
+    return DType(short)
+
+
+def only_placement(given: Mapping[str, Argument]) -> None:
+    """Raises Unsupported unless these arguments say only where and how a new tensor lies."""
+    for name in given:
+        if name not in PLACEMENT:
+            raise Unsupported(f"the argument {name}")
 
 
 def number_text(value: Argument, dtype: DType) -> str:

@@ -5,6 +5,7 @@ import struct
 from collections.abc import Mapping
 
 from passnet_core.solvers.rules.dtypes import DType, wide_of, with_number
+from passnet_core.solvers.rules.kernels import Unsupported
 from passnet_core.solvers.rules.lowering.arguments import Argument, Literal, Operation
 from passnet_core.solvers.rules.lowering.conditions import logical
 from passnet_core.solvers.rules.lowering.pointwise import binary, joined, pointwise
@@ -65,6 +66,8 @@ def div(x: Argument, y: Argument, rounding_mode: str | None = None) -> Argument:
             return binary("divided({0}, {1})", x, y, floats=True)
         if 0 in (y.values if isinstance(y, Literal) else (y,)):
             return binary("{0} / {1}", x, y, floats=True)
+        if not isinstance(y, Literal | int | float):
+            raise Unsupported(f"a division by {y}")
         # on a GPU eager multiplies by the inverse of a number
         return binary("{0} * (1.0 / {1})", x, y if isinstance(y, Literal) or dtype.is_wide else _narrow(y), floats=True)
     if rounding_mode == "floor":
@@ -96,8 +99,11 @@ def floordiv(x: Argument, y: Argument) -> Value:
         rest = pointwise("libdevice.fmod({0}, {1})", x, y, dtype=wide, exact=True)
         form = "({0} - {2}) / {1} - (({2} != 0) & (({1} < 0) != ({2} < 0))).to({work})"
         whole = pointwise(form, x, y, rest, dtype=wide, exact=True)
-        form = "libdevice.floor({0}) + ({0} - libdevice.floor({0}) > 0.5).to({work})"
-        return pointwise(form, whole, dtype=dtype, work=wide)
+        form = (
+            "tl.where({2} == 0, {1} / {2}, tl.where({0} == 0, libdevice.copysign(0.0, {1} / {2}),"
+            " libdevice.floor({0}) + ({0} - libdevice.floor({0}) > 0.5).to({work})))"
+        )
+        return pointwise(form, whole, x, y, dtype=dtype, work=wide)
     return binary("({0} // {1}) - (({0} % {1} != 0) & (({0} < 0) != ({1} < 0))).to({work})", x, y, exact=True)
 
 

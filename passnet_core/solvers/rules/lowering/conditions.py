@@ -4,13 +4,13 @@ import math
 from collections.abc import Mapping
 from functools import partial
 
-from passnet_core.solvers.rules.dtypes import BOOL, FLOAT32, INT64
+from passnet_core.solvers.rules.dtypes import BOOL, FLOAT32, INT64, DType
 from passnet_core.solvers.rules.lowering.arguments import Argument, Literal, Operation, number_text
 from passnet_core.solvers.rules.lowering.pointwise import broadcast, cast, in_dtype, joined, operand, pointwise
 from passnet_core.solvers.rules.values import Pointwise, Value
 
 
-def compared(sign: str, x: Argument, y: Argument, **_: Argument) -> Value:
+def compared(sign: str, x: Argument, y: Argument) -> Value:
     """Whether the elements compare so."""
     dtype = joined((x, y))
     if dtype.is_float and not all(isinstance(each, Value) for each in (x, y)):
@@ -19,10 +19,18 @@ def compared(sign: str, x: Argument, y: Argument, **_: Argument) -> Value:
         if isinstance(number, float) and dtype.rounds and not float(number).is_integer() and not math.isinf(number):
             rounded = Pointwise((), dtype, f"tl.full((), {number_text(number, dtype)}, tl.float32)", ())
             x, y = (rounded if each is number else each for each in (x, y))
+    x, y = (_wrapped(each, dtype) for each in (x, y))
     return pointwise(f"{{0}} {sign} {{1}}", x, y, dtype=BOOL, work=dtype, exact=True)
 
 
-def logical(sign: str, x: Argument, y: Argument, **_: Argument) -> Value:
+def _wrapped(number: Argument, dtype: DType) -> Argument:
+    """A number as eager takes it beside a tensor of integers: in their dtype, of which it may have too many bits."""
+    if dtype.is_float or dtype.is_bool or not isinstance(number, int) or 0 <= number < 128:
+        return number
+    return Pointwise((), dtype, f"tl.full((), {number}, tl.int64).to({dtype.kernel})", ())
+
+
+def logical(sign: str, x: Argument, y: Argument) -> Value:
     """Truth values or bits, combined by an operator."""
     dtype = joined((x, y))
     return pointwise(f"{{0}} {sign} {{1}}", x, y, dtype=dtype, exact=True)

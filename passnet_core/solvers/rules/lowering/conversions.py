@@ -15,6 +15,8 @@ from passnet_core.solvers.rules.values import Value
 def converted_to(x: Value, *args: Argument, **kwargs: Argument) -> Value:
     """x in the first dtype that the arguments name; devices and layouts change no element."""
     for each in (*args, *kwargs.values()):
+        if isinstance(each, str) and not each.startswith(("cuda", "cpu")):
+            raise Unsupported(f"a conversion to {each!r}")
         if isinstance(each, Symbol) and (dtype := dtype_of(each)) is not None:
             return cast(x, dtype)
         if isinstance(each, DType):
@@ -64,12 +66,14 @@ def size(x: Value, dim: int | None = None) -> Argument:
     return tuple(x.shape) if dim is None else x.shape[dim]
 
 
-def to_named(name: str, x: Value, *_: Argument, **__: Argument) -> Value:
+def to_named(name: str, x: Value, memory_format: Argument = None) -> Value:
     """x in the dtype of this name."""
     return cast(x, DType(name))
 
 
-def unchanged(x: Value, *_: Argument, **__: Argument) -> Value:
+def unchanged(
+    x: Value, device: Argument = None, non_blocking: Argument = False, memory_format: Argument = None
+) -> Value:
     """x itself, whatever the other arguments are."""
     return x
 

@@ -112,6 +112,8 @@ def batch_norm(
     """x with mean 0 and variance 1 in each channel, by given moments, which must not change, or by its own."""
     if mean is not None and training is not False:
         raise Unsupported("batch_norm that learns")
+    if len(x.shape) < 2:
+        raise Unsupported("batch_norm without channels")
     wide = wide_of(x.dtype)
     if mean is None:
         mean, var = _moments_by_channel(x)

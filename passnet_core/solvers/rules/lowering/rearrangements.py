@@ -1,7 +1,6 @@
 """Rearrangements: elements in other places, in memory of their own."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from passnet_core.solvers.rules.coordinates import ORIGIN, Coordinate, Coordinates, Term, parted
 from passnet_core.solvers.rules.kernels import Unsupported
@@ -14,12 +13,12 @@ from passnet_core.solvers.rules.sizes import ONE, ZERO, Size
 from passnet_core.solvers.rules.values import Chosen, Copied, ElementWriter, Value, View
 
 
-def contiguous(x: Value, **_: Any) -> Value:
+def contiguous(x: Value, memory_format: Argument = None) -> Value:
     """x, in memory in row-major order."""
     return x if is_contiguous(x) else Copied(x.shape, x.dtype, x, contiguous=True)
 
 
-def clone(x: Value, **_: Any) -> Value:
+def clone(x: Value, memory_format: Argument = None) -> Value:
     """x, in memory of its own."""
     return Copied(x.shape, x.dtype, x)
 

@@ -48,9 +48,10 @@ class Inverse(Number):
         self.size = size
 
     def code(self, writer: ElementWriter, places: Coordinates, mask: str) -> str:
-        if self.size.constant:
-            return f"(1.0 / {self.size.constant})"
-        return writer.constant(f"INVERSE_{writer.size(self.size)}", f"inverse({self.size.text})")
+        if self.size.constant is not None:
+            return f"(1.0 / {self.size.constant})" if self.size.constant > 0 else 'float("nan")'
+        count = self.size.text if min(self.size.values) > 0 else f"max({self.size.text}, 0)"
+        return writer.constant(f"INVERSE_{writer.size(self.size)}", f"inverse({count})")
 
 
 def reduced(
@@ -195,12 +196,17 @@ def place_of(kind: str, x: Value, dim: Argument, keepdim: Argument) -> Value:
 
 def any_of(x: Value, dim: Argument = None, keepdim: Argument = False) -> Value:
     """Whether any element is not 0."""
-    return reduced("any", cast(x, BOOL), dim, keepdim, BOOL)
+    return _truth(reduced("any", cast(x, BOOL), dim, keepdim, BOOL), x)
 
 
 def all_of(x: Value, dim: Argument = None, keepdim: Argument = False) -> Value:
     """Whether no element is 0."""
-    return reduced("all", cast(x, BOOL), dim, keepdim, BOOL)
+    return _truth(reduced("all", cast(x, BOOL), dim, keepdim, BOOL), x)
+
+
+def _truth(found: Value, x: Value) -> Value:
+    """A truth value of x in the dtype that eager gives it."""
+    return cast(found, x.dtype) if x.dtype.name == "uint8" else found
 
 
 def moments_in_order(x: Value, axes: tuple[int, ...], order: Order) -> tuple[Value, Value]:

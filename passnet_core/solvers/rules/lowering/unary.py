@@ -44,15 +44,15 @@ _KEEPS: Mapping[str, str] = {
 """Functions whose result has the operand's dtype and needs no rounding."""
 
 
-def unary(label: str, x: Value, *_: Argument, **__: Argument) -> Value:
-    """The function with this label, of a tensor. Further arguments say only where to write the result."""
+def unary(label: str, x: Value, inplace: Argument = False) -> Value:
+    """The function with this label, of a tensor. inplace: says only where to write the result."""
     if label in _KEEPS:
         return pointwise(_KEEPS[label], x, dtype=x.dtype, exact=True)
     dtype = x.dtype if x.dtype.is_float else FLOAT32
     return pointwise(_FLOATS[label], x, dtype=dtype)
 
 
-def erf(x: Value, *_: Argument, **__: Argument) -> Value:
+def erf(x: Value) -> Value:
     """The error function."""
     dtype = x.dtype if x.dtype.is_float else FLOAT32
     return pointwise(f"{erf_for(dtype)}({{0}})", x, dtype=dtype)

@@ -27,7 +27,7 @@ from passnet_core.graphs.emission import written
 from passnet_core.graphs.ir import Listed, Node, NodeKind, Ref, Value, references
 from passnet_core.graphs.spelling import operator_of
 from passnet_core.operations.binding import Call, bind
-from passnet_core.operations.table import ATEN, TABLE, forget, parameter_name, parameters
+from passnet_core.operations.table import ATEN, TABLE, forget, parameter_name, parameters, spelling
 
 MEMORY_FORMATS = ("contiguous_format", "preserve_format", "channels_last", "channels_last_3d")
 """Names of memory formats. Their indices are the numbers in torch's schemas."""
@@ -54,10 +54,12 @@ class KnownDeeds:
 
 @dataclass(frozen=True)
 class ObservedCall:
-    """A call that ran, as a node that reads a tensor by its number. written, shared: the numbers of tensors whose
-    version it raised, and of those in whose memory a result lies. random: whether it drew random numbers."""
+    """A call that ran, as a node that reads a tensor by its number. given: copies of the tensors. written, shared: the
+    numbers of those that it changed, and of those in whose memory a result lies. random: whether it drew random
+    numbers."""
 
     node: Node
+    given: tuple[torch.Tensor, ...]
     written: frozenset[int]
     shared: frozenset[int]
     random: bool
@@ -83,6 +85,7 @@ class Observing(TorchFunctionMode):
             self.note(
                 ObservedCall(
                     node,
+                    tuple(copy for _, copy in before),
                     frozenset(n for n, each in enumerate(tensors) if _differs(each, *before[n])),
                     frozenset(n for n, memory in enumerate(held) if memory in results),
                     not torch.equal(state, torch.random.get_rng_state()),
@@ -142,16 +145,6 @@ def parameters_of(call: Call, numbers: frozenset[int]) -> set[str]:
     return {name for name, value in call.arguments if {int(each) for each in references(value)} & numbers}
 
 
-def spelling_of(node: Node) -> str:
-    """The row that a node's call has: "Tensor.T" for reading that attribute."""
-    match node:
-        case Node(kind=NodeKind.METHOD):
-            return f"Tensor.{node.target}"
-        case Node(target="builtins.getattr", args=(_, str(member))):
-            return f"Tensor.{member}"
-    return node.target
-
-
 def seen() -> dict[str, KnownDeeds]:
     """What all calls that are tried here do, by spelling."""
     found: dict[str, KnownDeeds] = defaultdict(KnownDeeds)
@@ -160,7 +153,7 @@ def seen() -> dict[str, KnownDeeds]:
         call = bind(each.node)
         if dict(call.arguments).get("inplace") is True:
             return
-        this = found[spelling_of(each.node)]
+        this = found[spelling(each.node)]
         this.writes |= parameters_of(call, each.written)
         this.shares |= parameters_of(call, each.shared)
         this.random |= each.random
@@ -368,9 +361,9 @@ def _default(argument: Any) -> str:
 
 def merged(described: dict[str, Any], found: Mapping[str, KnownDeeds]) -> dict[str, Any]:
     """Add to the table what calls were seen to do."""
-    for spelling, each in found.items():
-        row = described["aten"].get(spelling.removeprefix(ATEN)) if spelling.startswith(ATEN) else None
-        known = described["spellings"].get(spelling, {})
+    for path, each in found.items():
+        row = described["aten"].get(path.removeprefix(ATEN)) if path.startswith(ATEN) else None
+        known = described["spellings"].get(path, {})
         overloads = [*known.get("python", ()), *(row or described["aten"].get(known.get("aten"), {})).values()]
         for overload in overloads:
             own = {each.name for each in parameters(overload["call"])}
@@ -381,8 +374,8 @@ def merged(described: dict[str, Any], found: Mapping[str, KnownDeeds]) -> dict[s
                 overload["random"] = True
         if not overloads and each.shares:
             known["shares"] = True
-    for spelling in DRAWING:
-        described["spellings"][spelling]["python"][0]["random"] = True
+    for path in DRAWING:
+        described["spellings"][path]["python"][0]["random"] = True
     return described
 
 

@@ -21,6 +21,7 @@ from passnet_core.fx import signatures
 from passnet_core.fx.refused_operations import Reason, refused_for
 from passnet_core.graphs.ir import Graph, Node, NodeKind, Ref
 from passnet_core.graphs.source import parse
+from passnet_core.operations.table import spelling
 from passnet_core.records import Subgraph
 from tools import describing
 
@@ -49,16 +50,6 @@ def offered() -> Iterator[str]:
     yield from (f"Tensor.{name}" for name in dir(torch.Tensor) if not name.startswith("__"))
 
 
-def operation(node: Node) -> str:
-    """Name what a node does as offered() does: "Tensor.shape" for reading that attribute."""
-    match node:
-        case Node(kind=NodeKind.METHOD):
-            return f"Tensor.{node.target}"
-        case Node(target="builtins.getattr", args=(_, str(member))):
-            return f"Tensor.{member}"
-    return node.target
-
-
 def refusal(name: str) -> Reason | None:
     """Return why a subgraph may not use an operation, None if it may."""
     space, _, member = name.rpartition(".")
@@ -75,7 +66,7 @@ def used(subgraphs: Sequence[Subgraph]) -> Use:
     unread: list[str] = []
     for subgraph in subgraphs:
         try:
-            operations.update({operation(node) for node in parse(subgraph.code).operations})
+            operations.update({spelling(node) for node in parse(subgraph.code).operations})
         except BadInput as problem:
             unread.append(f"{subgraph.task_id}/{subgraph.id}: {problem}")
     return Use(len(subgraphs), operations, tuple(unread))

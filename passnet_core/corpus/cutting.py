@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from passnet_core.graphs.ir import Graph, Node, NodeKind, Ref, Value, substituted
 from passnet_core.graphs.vocabulary import operator_family
+from passnet_core.operations.table import row, spelling
 from passnet_core.records import TensorSpec
 
 Part = tuple[Node, ...]
@@ -29,6 +30,19 @@ read."""
 def label(node: Node) -> str:
     """Return the last part of the node's target. Recipes describe runs by these labels."""
     return node.target.rsplit(".", 1)[-1]
+
+
+def left_out(graph: Graph) -> frozenset[str]:
+    """The operations that no part may contain: those that the judge does not know, and all between the calls that begin
+    and end a torch.vmap, whose values have an axis that no other operation sees."""
+    found: set[str] = set()
+    depth = 0
+    for node in graph.operations:
+        depth += label(node) == "_vmap_increment_nesting"
+        if depth or row(spelling(node)) is None:
+            found.add(node.name)
+        depth -= label(node) == "_vmap_decrement_nesting"
+    return frozenset(found)
 
 
 def runs(graph: Graph) -> Iterator[Part]:
@@ -125,15 +139,20 @@ def single(graph: Graph) -> Iterator[Part]:
             yield (node,)
 
 
-def typical(graph: Graph, several: Collection[str] = ()) -> Iterator[Part]:
+def typical(graph: Graph, several: Collection[str] = (), left: Collection[str] = ()) -> Iterator[Part]:
     """Yield connected parts of about TYPICAL_OPERATIONS operations, some of them heavy, like the blocks of a model.
     A stretch is contiguous in a topological order, as for narrow runs. several: operations with several results; a
-    stretch does not end between one and the operations that unpack its results."""
+    stretch does not end between one and the operations that unpack its results. left: operations that no part contains,
+    and at which a stretch ends."""
     operations, start = graph.operations, 0
     while start < len(operations):
+        if operations[start].name in left:
+            start += 1
+            continue
         end = start + TYPICAL_OPERATIONS
         while end < len(operations) and any(name in several for name in operations[end].inputs):
             end += 1
+        end = next((at for at in range(start, min(end, len(operations))) if operations[at].name in left), end)
         for part in _connected(operations[start:end]):
             if len(part) >= LEAST_TYPICAL and sum(label(node) in HEAVY for node in part) >= LEAST_HEAVY:
                 yield part

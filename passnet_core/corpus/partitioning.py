@@ -8,11 +8,11 @@ import math
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from passnet_core.corpus.cutting import Part, fusible, is_result, single, standalone, typical
+from passnet_core.corpus.cutting import Part, fusible, is_result, left_out, single, standalone, typical
 from passnet_core.corpus.evaluation import FAILURES, Specs, evaluate, foreseen_spec, spec_of
 from passnet_core.corpus.layout import forward_arguments
 from passnet_core.corpus.members import deduplicated, spread
@@ -52,13 +52,15 @@ class Partition:
         self._fuses = _remembering()
         self._found: dict[str, tuple[Family, list[Subgraph]]] = {}
 
-    def add(self, graphs: Sequence[tuple[Graph, Specs]], place: str, model: str) -> None:
+    def add(
+        self, graphs: Sequence[tuple[Graph, Specs]], place: str, model: str, left: Collection[str] = frozenset()
+    ) -> None:
         """Cut the graphs of one forward pass of a model into subgraphs, one for each sequence of operations.
-        place: the beginning of their ids, such as "float16/0"."""
+        place: the beginning of their ids, such as "float16/0". left: operations that no subgraph may contain."""
         taken: set[str] = set()
         for graph, specs in graphs:
             position = {node.name: index for index, node in enumerate(graph.operations)}
-            for family, part, (alone, inputs) in _cuts(graph, specs, self._fuses):
+            for family, part, (alone, inputs) in _cuts(graph, specs, self._fuses, left):
                 name = task_name(alone, family)
                 if name in taken:
                     continue
@@ -76,20 +78,24 @@ class Partition:
             yield Task(name, family, split_of(name), deduplicated(subgraphs))
 
 
-def _cuts(graph: Graph, specs: Specs, fuses: Fuses) -> Iterator[tuple[Family, Part, tuple[Graph, Inputs]]]:
+def _cuts(
+    graph: Graph, specs: Specs, fuses: Fuses, left: Collection[str]
+) -> Iterator[tuple[Family, Part, tuple[Graph, Inputs]]]:
     several = {node.name for node in graph.operations if specs.get(node.name) is None}
 
     def fits(part: Part) -> bool:
+        if any(node.name in left for node in part):
+            return False
         made = standalone(graph, part, specs)
         return made is not None and fuses(tuple(f"{node.name} {node.target}" for node in part), *made)
 
     for family, parts in (
         (Family.SINGLE, single(graph)),
         (Family.FUSIBLE, fusible(graph, fits, several)),
-        (Family.TYPICAL, typical(graph, several)),
+        (Family.TYPICAL, typical(graph, several, left)),
     ):
         for part in parts:
-            made = standalone(graph, part, specs)
+            made = None if any(node.name in left for node in part) else standalone(graph, part, specs)
             # a part that only reshapes and indexes needs no kernel
             if made is not None and (family is not Family.FUSIBLE or any(map(_computes, made[0].operations))):
                 yield family, part, made
@@ -185,7 +191,7 @@ def tasks_of(model: Subgraph) -> Iterator[Task]:
     known, numbers = _noted(graph, sizes, tensors)
     partition = Partition()
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", model.source_model or model.task_id)
-    partition.add([(_with_numbers(graph, numbers), known)], f"{model.dtype or 'none'}/0", name)
+    partition.add([(_with_numbers(graph, numbers), known)], f"{model.dtype or 'none'}/0", name, left_out(graph))
     for task in partition.tasks():
         renamed = PREFIX + task.id
         subgraphs = tuple(replace(each, task_id=renamed) for each in task.subgraphs)
@@ -242,7 +248,8 @@ def _walked(
     numbers: dict[str, Value] = {}
 
     def note(name: str, value: Any) -> None:
-        is_tensor = isinstance(value, torch.Tensor)
+        # what torch.vmap computes on has an axis that cannot be described
+        is_tensor = isinstance(value, torch.Tensor) and not torch._C._functorch.is_functorch_wrapped_tensor(value)
         specs[name] = tensors.get(name) or (described(name, value) if is_tensor else None)
         if isinstance(value, tuple | list) and value and all(type(each) is int for each in value):
             numbers[name] = tuple(value)

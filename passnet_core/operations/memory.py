@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from passnet_core.graphs.ir import Node, NodeKind, Ref, Value, references
 from passnet_core.graphs.spelling import INPLACE
 from passnet_core.operations.binding import bound
-from passnet_core.operations.table import PYTHON, Overload, row
+from passnet_core.operations.table import PYTHON, Overload, row, spelling
 
 TRAINING = ("training", "train", "use_input_stats")
 """Parameters that turn off what an operation does in training only."""
@@ -42,7 +42,7 @@ def deeds(node: Node) -> Deeds:
         rest = deeds(replace(node, kwargs=tuple(each for each in node.kwargs if each[0] != "out")))
         written = tuple(map(Ref, references(out)))
         return Deeds((*rest.writes, *written), (*rest.shares, *written), rest.random)
-    known = row(f"Tensor.{node.target}" if node.kind is NodeKind.METHOD else node.target)
+    known = row(spelling(node))
     operands = tuple(map(Ref, dict.fromkeys(node.inputs)))
     if known is None:
         return Deeds(operands, operands)

@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from passnet_core.graphs.ir import Symbol, Value
+from passnet_core.graphs.ir import Node, NodeKind, Symbol, Value
 
 TABLE = Path(__file__).with_name("table.json")
 ATEN = "torch.ops.aten."
@@ -91,6 +91,16 @@ def row(spelling: str) -> OperationRow | None:
     if space == "Tensor":
         overloads = tuple(each for each in overloads if each.parameters and each.parameters[0].type in ("Tensor", ""))
     return OperationRow(known.get("name", spelling), overloads, known.get("shares", False))
+
+
+def spelling(node: Node) -> str:
+    """The row that a node's call has: "Tensor.T" for reading that attribute."""
+    match node:
+        case Node(kind=NodeKind.METHOD):
+            return f"Tensor.{node.target}"
+        case Node(target="builtins.getattr", args=(_, str(member))):
+            return f"Tensor.{member}"
+    return node.target
 
 
 def dtype(path: str) -> str:

@@ -120,6 +120,35 @@ def test_each_part_of_whole_models_becomes_one_task_and_a_model_that_cannot_be_c
     assert f"The corpus now has {len(corpus.tasks())} tasks" in out
 
 
+VMAP = MODEL.replace(
+    "        active = torch",
+    """        lazy = torch._functorch.vmap.lazy_load_decompositions()
+        nest = torch._C._functorch._vmap_increment_nesting(3, 'error')
+        row = torch._C._functorch._add_batch_dim(L_x_, 0, 1)
+        doubled = row * 2.0
+        low = torch.arange(32, device='cuda') <= doubled
+        mask = torch._C._functorch._remove_batch_dim(low, 1, 3, 0)
+        unnest = torch._C._functorch._vmap_decrement_nesting()
+        kept = L_x_.masked_fill(mask, 0.0)
+        positive = torch.relu(kept)
+        active = torch""",
+).replace("return (normal,)", "return (normal, positive)")
+
+
+def test_a_region_of_vmap_is_left_out_and_the_rest_is_cut(tmp_path: Path) -> None:
+    sample(tmp_path / "vmap", VMAP)
+    code, _, err = command(tmp_path / "home", "cut", str(tmp_path / "vmap"))
+    assert (code, err) == (0, "")
+    corpus = Corpus([tmp_path / "home" / "tasks"])
+    found = {
+        operator_sequence(parse(subgraph.code))
+        for each in corpus.tasks()
+        for subgraph in corpus.task(each.id).subgraphs
+    }
+    assert {("masked_fill",), ("relu",), WHOLE} <= found
+    assert not any({"_add_batch_dim", "le", "arange", "_remove_batch_dim"} & set(labels) for labels in found)
+
+
 def test_a_model_that_exceeds_the_time_limit_is_left_out(tmp_path: Path) -> None:
     sample(tmp_path / "models" / "slow")
     code, _, err = command(tmp_path / "home", "cut", "--limit", "0.2", str(tmp_path / "models"))

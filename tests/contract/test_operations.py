@@ -15,8 +15,8 @@ import torch
 from passnet_core.graphs.ir import Node, NodeKind, Ref
 from passnet_core.operations.binding import bind, bound
 from passnet_core.operations.memory import Deeds, deeds
-from passnet_core.operations.table import TABLE, row
-from tools.describing import ObservedCall, Observing, parameters_of, samples, simple_calls, spelling_of, table
+from passnet_core.operations.table import TABLE, row, spelling
+from tools.describing import ObservedCall, Observing, parameters_of, samples, simple_calls, table
 
 pytestmark = [pytest.mark.long]
 
@@ -71,20 +71,20 @@ def numbers(values: tuple[Ref, ...]) -> set[int]:
 
 
 def test_what_calls_do_to_memory_is_what_the_table_says(observed: list[ObservedCall]) -> None:
-    assert len({spelling_of(each.node) for each in observed}) > 1_200
+    assert len({spelling(each.node) for each in observed}) > 1_200
     wrong = []
     for each in observed:
         said = deeds(each.node)
         more = each.written - numbers(said.writes), each.shared - numbers(said.shares), each.random > said.random
         if any(more):
-            wrong.append((spelling_of(each.node), *more))
+            wrong.append((spelling(each.node), *more))
     assert not wrong
 
 
 def test_the_table_says_nothing_that_is_never_seen(observed: list[ObservedCall]) -> None:
     seen: dict[str, bool] = defaultdict(bool)
     for each in observed:
-        if row(spelling_of(each.node)) is None:
+        if row(spelling(each.node)) is None:
             continue
         said, call = deeds(each.node), bind(each.node)
         for deed, values, done in (
@@ -92,9 +92,9 @@ def test_the_table_says_nothing_that_is_never_seen(observed: list[ObservedCall])
             ("shares", said.shares, each.shared),
         ):
             for name in parameters_of(call, frozenset(numbers(values))):
-                seen[f"{spelling_of(each.node)} {deed} {name}"] |= name in parameters_of(call, done)
+                seen[f"{spelling(each.node)} {deed} {name}"] |= name in parameters_of(call, done)
         if said.random:
-            seen[f"{spelling_of(each.node)} draws"] |= each.random
+            seen[f"{spelling(each.node)} draws"] |= each.random
     assert {each for each, found in seen.items() if not found} == NEVER_SEEN
 
 

@@ -82,11 +82,8 @@ def difference(subgraph: Subgraph, passes: Loaded, seed: int = 0, *, strided: bo
         wanted = modules.module_of(graph, {})(*given)
         found = modules.module_of(rewriting.graph, passes.functions)(*mine)
     for place, (one, other) in enumerate(zip(given, mine)):
-        if not torch.equal(
-            one.nan_to_num() if one.is_floating_point() else one,
-            other.nan_to_num() if other.is_floating_point() else other,
-        ):
-            return f"input {place} is changed otherwise"
+        if problem := _unlike(one, other):
+            return f"input {place} is changed otherwise: {problem}"
     problems = {
         place: text for place, (a, b) in enumerate(zip(_tuple(wanted), _tuple(found))) if (text := _unlike(a, b))
     }

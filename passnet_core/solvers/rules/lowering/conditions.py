@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from functools import partial
 
 from passnet_core.solvers.rules.dtypes import BOOL, FLOAT32, INT64, DType
+from passnet_core.solvers.rules.kernels import Unsupported
 from passnet_core.solvers.rules.lowering.arguments import Argument, Literal, Operation, number_text
 from passnet_core.solvers.rules.lowering.pointwise import broadcast, cast, in_dtype, joined, operand, pointwise
 from passnet_core.solvers.rules.values import Pointwise, Value
@@ -48,12 +49,18 @@ def logical_not(x: Value) -> Value:
 
 def logical_and(x: Value, y: Value) -> Value:
     """Whether both elements are not 0."""
-    return logical("&", cast(x, BOOL), cast(y, BOOL))
+    return logical("&", *_truths(x, y))
 
 
 def logical_or(x: Value, y: Value) -> Value:
     """Whether one of the elements is not 0."""
-    return logical("|", cast(x, BOOL), cast(y, BOOL))
+    return logical("|", *_truths(x, y))
+
+
+def _truths(x: Value, y: Value) -> tuple[Value, Value]:
+    if bool(x.shape) != bool(y.shape):
+        raise Unsupported("truth values beside a single one")
+    return cast(x, BOOL), cast(y, BOOL)
 
 
 def isfinite(x: Value) -> Value:

@@ -5,6 +5,7 @@ from functools import partial
 
 from passnet_core.solvers.rules.coordinates import ORIGIN, Coordinate, Coordinates, Term, parted
 from passnet_core.solvers.rules.dtypes import wide_of
+from passnet_core.solvers.rules.kernels import Unsupported
 from passnet_core.solvers.rules.lowering.arguments import Argument, Operation, fixed, per_axis
 from passnet_core.solvers.rules.lowering.normalisations import per_channel
 from passnet_core.solvers.rules.lowering.pointwise import pointwise, single
@@ -20,6 +21,8 @@ def convolved(
     dilation: Argument = 1, groups: int = 1,
 ) -> Value:  # fmt: skip
     """A convolution as sums of products, each element of the result by itself."""
+    if len(x.shape) != rank + 2:
+        raise Unsupported("a convolution without a batch")
     inner, own = weight.shape[1], weight.shape[0].divided(Size.of(groups))
     kernel = tuple(fixed(weight.shape[2 + axis]) for axis in range(rank))
     if padding == "same":

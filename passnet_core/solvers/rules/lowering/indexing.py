@@ -152,6 +152,8 @@ def embedding(
 
 def gather(x: Value, dim: int, index: Value) -> Value:
     """The elements at places along an axis that an index of the same rank names."""
+    if not x.shape or len(index.shape) != len(x.shape):
+        raise Unsupported("gather from or by a single number")
     axis = axis_of(dim, len(x.shape))
     return Gathered(
         index.shape, x.dtype, x, ((axis, index, lambda places: places),), lambda places: places, wraps=False

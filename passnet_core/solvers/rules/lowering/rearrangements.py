@@ -158,6 +158,8 @@ def repeat(x: Value, *sizes: Argument) -> Value:
     more = len(given) - len(x.shape)
     own = (*[ONE] * more, *x.shape)
     shape = tuple(each * size for each, size in zip(given, own))
+    if any(0 in each.values for each in shape):
+        raise Unsupported("repeat of nothing")
 
     def inside(writer: ElementWriter, places: Coordinates) -> Coordinates:
         return tuple(

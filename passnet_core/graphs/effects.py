@@ -1,6 +1,6 @@
 """Effects of operations besides their results: changes in place, random draws, global switches."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from passnet_core.graphs.ir import Graph, Node, NodeKind, Ref
@@ -75,9 +75,10 @@ class Effects:
     after: Mapping[str, tuple[str, ...]]
 
 
-def effects(graph: Graph) -> Effects:
-    """Find the order that effects impose: on reads and changes of one memory, on random draws, and on switches."""
-    storage = _storage(graph)
+def effects(graph: Graph, copies: Callable[[Node], bool] = lambda node: False) -> Effects:
+    """Find the order that effects impose: on reads and changes of one memory, on random draws, and on switches.
+    copies: whether an operation, which may share its operand's memory, is known not to."""
+    storage = _storage(graph, copies)
     disturbed = {storage[each.name] for node in graph.nodes for each in changed(node)}
     pairs: list[tuple[str, str]] = []
     writer: dict[str, str] = {}
@@ -104,12 +105,13 @@ def effects(graph: Graph) -> Effects:
     )
 
 
-def _storage(graph: Graph) -> dict[str, str]:
+def _storage(graph: Graph, copies: Callable[[Node], bool]) -> dict[str, str]:
     """Each node with the first one of all whose values may lie in one memory."""
     storage: dict[str, str] = {}
     members: dict[str, list[str]] = {}
     for node in graph.nodes:
-        owners = list(dict.fromkeys(storage[each.name] for each in shares_memory(node))) or [node.name]
+        shared = () if copies(node) else shares_memory(node)
+        owners = list(dict.fromkeys(storage[each.name] for each in shared)) or [node.name]
         first = owners[0]
         joined = [name for each in owners[1:] for name in members.pop(each)]
         members.setdefault(first, []).extend([*joined, node.name])

@@ -19,6 +19,8 @@ ALIASES = {"input": "self", "axis": "dim", "keepdims": "keepdim"}
 """Accepted keywords, and the names that torch's schemas have for them."""
 
 IGNORED = frozenset({"_stacklevel"})
+NAMED = frozenset({"weight", "bias", "min", "max"})
+"""Operands that all readers of a call know by these names."""
 OPERANDS = ("Tensor", "List[Tensor]", "number")
 """The types of what an operation computes with."""
 
@@ -53,10 +55,12 @@ def _by_position(node: Node) -> Node:
         return node
     args, left = list(node.args), dict(node.kwargs)
     for parameter in overload.parameters[len(args) :]:
+        if parameter.keyword_only:
+            break
         names = (parameter.name, *(name for name, other in ALIASES.items() if other == parameter.name))
         given = next((name for name in names if name in left), "")
         is_operand = parameter.required and parameter.type in OPERANDS
-        if not given or parameter.keyword_only or not (is_operand or isinstance(left[given], Ref)):
+        if not given or given in NAMED or not (is_operand or isinstance(left[given], Ref)):
             break
         args.append(left.pop(given))
     return replace(node, args=tuple(args), kwargs=tuple(left.items()))

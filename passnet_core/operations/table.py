@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from passnet_core.graphs.ir import Node, NodeKind, Symbol, Value
+from passnet_core.outside import syntax_tree
 
 TABLE = Path(__file__).with_name("table.json")
 ATEN = "torch.ops.aten."
@@ -116,7 +117,7 @@ def _overload(described: Mapping[str, Any]) -> Overload:
 
 def parameters(call: str) -> tuple[Parameter, ...]:
     """Read "(self: Tensor, dim: List[int, 1] = (), *, dtype: int = None)"."""
-    (function,) = ast.parse(f"def call{call}: ...").body
+    (function,) = syntax_tree(f"def call{call}: ...").body
     assert isinstance(function, ast.FunctionDef)
     given = function.args
     positional = [*given.posonlyargs, *given.args]

@@ -26,6 +26,11 @@ class DType:
     def is_wide(self) -> bool:
         return self.name == "float64"
 
+    def holds(self, number: int) -> bool:
+        """Whether these integers have this number."""
+        bits = int(self.name.lstrip("uint"))
+        return 0 <= number < 1 << bits if self.name.startswith("u") else -(1 << bits - 1) <= number < 1 << bits - 1
+
     @property
     def kernel(self) -> str:
         """Its code in a kernel."""

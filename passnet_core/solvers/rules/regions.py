@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 
-from passnet_core.graphs.effects import changed, effects, is_random, is_switch
+from passnet_core.graphs.effects import VIEWS, changed, effects, is_random, is_switch, last_part
 from passnet_core.graphs.ir import Graph, Node, NodeKind
 from passnet_core.graphs.vocabulary import operator_label
 from passnet_core.records import Subgraph, TensorSpec
@@ -120,7 +120,23 @@ class Surveyed:
     @cached_property
     def storage(self) -> Mapping[str, str]:
         """Operations and inputs, with the one that owns the memory of their values."""
-        return effects(self.graph).storage
+        shared = effects(self.graph).storage
+        place = {node.name: number for number, node in enumerate(self.graph.nodes)}
+        last = {shared[ref.name]: place[node.name] for node in self.graph.operations for ref in changed(node)}
+
+        def copies(node: Node) -> bool:
+            # what nothing changes any more may be read from either memory
+            settled = last_part(node) not in VIEWS and place[node.name] > last.get(shared[node.name], -1)
+            return not changed(node) and (settled or self._converts(node))
+
+        return effects(self.graph, copies).storage
+
+    def _converts(self, node: Node) -> bool:
+        """Whether the result has another dtype than the operand, and so memory of its own."""
+        result, operand = (self.values.get(name) for name in (node.name, next(iter(node.inputs), "")))
+        if not isinstance(result, Value) or not isinstance(operand, Value) or operator_label(node) == "view":
+            return False
+        return result.dtype.name != operand.dtype.name
 
     @cached_property
     def disturbed(self) -> frozenset[str]:

@@ -26,7 +26,7 @@ def compared(sign: str, x: Argument, y: Argument) -> Value:
 
 def _wrapped(number: Argument, dtype: DType) -> Argument:
     """A number as eager takes it beside a tensor of integers: in their dtype, of which it may have too many bits."""
-    if dtype.is_float or dtype.is_bool or not isinstance(number, int) or 0 <= number < 128:
+    if dtype.is_float or dtype.is_bool or not isinstance(number, int) or dtype.holds(number):
         return number
     return Pointwise((), dtype, f"tl.full((), {number}, tl.int64).to({dtype.kernel})", ())
 

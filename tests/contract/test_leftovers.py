@@ -38,12 +38,21 @@ def served(tmp_path: Path) -> Iterator[Served]:
 
 def test_two_hundred_jobs_of_all_kinds_leave_nothing_behind(served: Served) -> None:
     jobs = run_apart(_round(served.town, 0))
+    run_apart(_plain(served.town, 0))
     before = run_apart(at_rest(served, forgetting=False))
     for number in range(1, ROUNDS + 1):
         jobs += run_apart(_round(served.town, number))
     assert jobs * ROUNDS / (ROUNDS + 1) >= 200
+    run_apart(_plain(served.town, 1))
     after = run_apart(at_rest(served, before=before))
     assert grown(before, after) == {}
+
+
+async def _plain(town: Town, number: int) -> None:
+    """A right pass, checked and judged: afterwards the judge has as many processes ready as it may have."""
+    async with programmer(OPERATOR, town, Notes(), random.Random(number)) as ours:
+        for stage in ("check", "verify"):
+            await ours.ended(await ours.started(f"{PASS}\nPLAIN = {number}\n", stage))
 
 
 async def _round(town: Town, number: int) -> int:

@@ -83,10 +83,11 @@ def _cuts(
 ) -> Iterator[tuple[Family, Part, tuple[Graph, Inputs]]]:
     several = {node.name for node in graph.operations if specs.get(node.name) is None}
 
+    def alone(part: Part) -> tuple[Graph, Inputs] | None:
+        return None if any(node.name in left for node in part) else standalone(graph, part, specs)
+
     def fits(part: Part) -> bool:
-        if any(node.name in left for node in part):
-            return False
-        made = standalone(graph, part, specs)
+        made = alone(part)
         return made is not None and fuses(tuple(f"{node.name} {node.target}" for node in part), *made)
 
     for family, parts in (
@@ -95,7 +96,7 @@ def _cuts(
         (Family.TYPICAL, typical(graph, several, left)),
     ):
         for part in parts:
-            made = None if any(node.name in left for node in part) else standalone(graph, part, specs)
+            made = alone(part)
             # a part that only reshapes and indexes needs no kernel
             if made is not None and (family is not Family.FUSIBLE or any(map(_computes, made[0].operations))):
                 yield family, part, made

@@ -75,10 +75,9 @@ class Effects:
     after: Mapping[str, tuple[str, ...]]
 
 
-def effects(graph: Graph, copies: Callable[[Node], bool] = lambda node: False) -> Effects:
-    """Find the order that effects impose: on reads and changes of one memory, on random draws, and on switches.
-    copies: whether an operation, which may share its operand's memory, is known not to."""
-    storage = _storage(graph, copies)
+def effects(graph: Graph) -> Effects:
+    """Find the order that effects impose: on reads and changes of one memory, on random draws, and on switches."""
+    storage = storage_of(graph)
     disturbed = {storage[each.name] for node in graph.nodes for each in changed(node)}
     pairs: list[tuple[str, str]] = []
     writer: dict[str, str] = {}
@@ -105,8 +104,9 @@ def effects(graph: Graph, copies: Callable[[Node], bool] = lambda node: False) -
     )
 
 
-def _storage(graph: Graph, copies: Callable[[Node], bool]) -> dict[str, str]:
-    """Each node with the first one of all whose values may lie in one memory."""
+def storage_of(graph: Graph, copies: Callable[[Node], bool] = lambda node: False) -> dict[str, str]:
+    """Each node with the first one of all whose values may lie in one memory. copies: whether an operation, which may
+    share its operand's memory, is known not to."""
     storage: dict[str, str] = {}
     members: dict[str, list[str]] = {}
     for node in graph.nodes:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from passnet_core.errors import BadInput
 from passnet_core.graphs import explaining
-from passnet_core.graphs.effects import changed, effects, has_effect
+from passnet_core.graphs.effects import changed, effects, has_effect, storage_of
 from passnet_core.graphs.ir import Graph, Listed, Node, NodeKind, Ref, Value, references, substituted
 from passnet_core.graphs.matching import Bind, Match, Matching, find_matches, plain_bind, remembered
 from passnet_core.graphs.spelling import Names
@@ -120,12 +120,16 @@ def _too_late(
 def _replaced(graph: Graph, each: TracedPass, matches: Sequence[Match]) -> tuple[Graph, list[str]]:
     """Replace each match by one call. Returns the graph and the calls' names. Values keep their names."""
     names = Names((*graph.by_name, each.replacement))
-    blocks = [_block(each, match, names) for match in matches]
+    deeds = _deeds(each.pattern)
+    blocks = [_block(each, match, names, *deeds) for match in matches]
     return _ordered(graph, matches, [nodes for _, nodes in blocks]), [call for call, _ in blocks]
 
 
-def _block(each: TracedPass, match: Match, names: Names) -> tuple[str, list[Node]]:
-    """Return the name of the call that replaces a match, and all new nodes: for arguments, the call, for results."""
+def _block(
+    each: TracedPass, match: Match, names: Names, written: Sequence[str], shared: Sequence[str]
+) -> tuple[str, list[Node]]:
+    """Return the name of the call that replaces a match, and all new nodes: for arguments, the call, for results.
+    written, shared: as _deeds returns them."""
     added: list[Node] = []
 
     def add(name: str, target: str, args: tuple[Value, ...], like: Node | None = None) -> Ref:
@@ -144,8 +148,7 @@ def _block(each: TracedPass, match: Match, names: Names) -> tuple[str, list[Node
     outputs = _outputs(each.pattern.result, match)
     whole = next((name for name, path in outputs if not path), None)
     call = add(whole or names.free("fused"), each.replacement, arguments)
-    writes, shares = _deeds(each.pattern, match)
-    added[-1] = replace(added[-1], writes=writes, shares=shares)
+    added[-1] = replace(added[-1], writes=_values(match, written), shares=_values(match, shared))
     parts: dict[tuple[int, ...], Ref] = {(): call}
     for name, path in outputs:
         for depth in range(1, len(path) + 1):
@@ -156,17 +159,19 @@ def _block(each: TracedPass, match: Match, names: Names) -> tuple[str, list[Node
     return call.name, added
 
 
-def _deeds(pattern: Graph, match: Match) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The values of the graph that a match changes, and those in whose memory its results may lie."""
-    storage = effects(pattern).storage
+def _deeds(pattern: Graph) -> tuple[list[str], list[str]]:
+    """The inputs of a pattern that it changes, and those in whose memory its results may lie."""
+    storage = storage_of(pattern)
     written = {storage[each.name] for node in pattern.operations for each in changed(node)}
     returned = {storage[name] for name in pattern.returned}
+    first, second = ([each.name for each in pattern.inputs if storage[each.name] in own] for own in (written, returned))
+    return first, second
 
-    def given(owners: set[str]) -> tuple[str, ...]:
-        found = (match.inputs.get(each.name) for each in pattern.inputs if storage[each.name] in owners)
-        return tuple(dict.fromkeys(each.name for each in found if isinstance(each, Ref)))
 
-    return given(written), given(returned)
+def _values(match: Match, inputs: Sequence[str]) -> tuple[str, ...]:
+    """The values of the graph that a match gives to these inputs of its pattern."""
+    found = (match.inputs.get(name) for name in inputs)
+    return tuple(dict.fromkeys(each.name for each in found if isinstance(each, Ref)))
 
 
 def _outputs(result: Value, match: Match) -> list[tuple[str, tuple[int, ...]]]:

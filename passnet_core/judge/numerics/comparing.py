@@ -63,16 +63,15 @@ def as_tensors(references: References) -> References:
     eager, exact = references.eager, references.exact
     if not _fits(eager):
         return references
-    dtype, wide = eager.type, eager.type
+    dtype = wide = NUMBERS[eager.type]
     if isinstance(eager.value, float):
         rounded = exact is not None and _holds("float32", exact.value, eager.value)
         kinds = ("float32",) if rounded or not math.isfinite(eager.value) else ("float16", "bfloat16", "float32")
-        dtype = next((each for each in kinds if _holds(each, eager.value, eager.value)), "float64")
-        wide = "float64"
+        dtype = next((each for each in kinds if _holds(each, eager.value, eager.value)), wide)
     return References(
-        _as_tensor(eager, NUMBERS.get(dtype, dtype)),
-        exact and _as_tensor(exact, NUMBERS.get(wide, wide)),
-        lambda: (_as_tensor(each, NUMBERS.get(wide, wide)) for each in references.perturbed()),
+        _as_tensor(eager, dtype),
+        exact and _as_tensor(exact, wide),
+        lambda: (_as_tensor(each, wide) for each in references.perturbed()),
     )
 
 

@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 
-from passnet_core.graphs.effects import VIEWS, changed, effects, is_random, is_switch, last_part
+from passnet_core.graphs.effects import VIEWS, changed, is_random, is_switch, last_part, storage_of
 from passnet_core.graphs.ir import Graph, Node, NodeKind
 from passnet_core.graphs.vocabulary import operator_label
 from passnet_core.records import Subgraph, TensorSpec
@@ -120,7 +120,7 @@ class Surveyed:
     @cached_property
     def storage(self) -> Mapping[str, str]:
         """Operations and inputs, with the one that owns the memory of their values."""
-        shared = effects(self.graph).storage
+        shared = storage_of(self.graph)
         place = {node.name: number for number, node in enumerate(self.graph.nodes)}
         last = {shared[ref.name]: place[node.name] for node in self.graph.operations for ref in changed(node)}
 
@@ -129,7 +129,7 @@ class Surveyed:
             settled = last_part(node) not in VIEWS and place[node.name] > last.get(shared[node.name], -1)
             return not changed(node) and (settled or self._converts(node))
 
-        return effects(self.graph, copies).storage
+        return storage_of(self.graph, copies)
 
     def _converts(self, node: Node) -> bool:
         """Whether the result has another dtype than the operand, and so memory of its own."""

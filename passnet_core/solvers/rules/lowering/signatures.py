@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from passnet_core.graphs.ir import Node, NodeKind
 from passnet_core.solvers.rules.kernels import Unsupported
-from passnet_core.solvers.rules.lowering.arguments import Argument
+from passnet_core.solvers.rules.lowering.arguments import PLACEMENT, Argument
 from passnet_core.solvers.rules.values import Value
 
 SIGNATURES: Mapping[str, str] = {
@@ -124,9 +124,7 @@ _RENAMED: Mapping[str, str] = {
 }  # fmt: skip
 """Names that PyTorch has for parameters, with those in the signatures."""
 
-_WITHOUT_EFFECT = {
-    "out", "requires_grad", "memory_format", "non_blocking", "copy", "pin_memory", "layout", "device",
-}  # fmt: skip
+_WITHOUT_EFFECT = PLACEMENT | {"out", "non_blocking", "copy"}
 """Arguments that change no element, unless they are tensors."""
 
 

@@ -9,7 +9,7 @@ import re
 import types
 import warnings
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -158,12 +158,17 @@ def seen() -> dict[str, KnownDeeds]:
         this.shares |= parameters_of(call, each.shared)
         this.random |= each.random
 
+    watch(itertools.chain(samples(), simple_calls()), note)
+    return found
+
+
+def watch(calls: Iterable[Callable[[], Any]], note: Callable[[ObservedCall], None]) -> None:
+    """Make calls, and note what each call of torch within them does. What does not run here shows nothing."""
     with warnings.catch_warnings(), torch.no_grad():
         warnings.simplefilter("ignore")
-        for call in itertools.chain(samples(), simple_calls()):
-            with contextlib.suppress(Exception), Observing(note):  # what does not run shows nothing
+        for call in calls:
+            with contextlib.suppress(Exception), Observing(note):
                 call()
-    return found
 
 
 def samples(dtypes: Sequence[torch.dtype] = (torch.float32, torch.int64)) -> Iterator[Callable[[], Any]]:

@@ -44,7 +44,8 @@ def is_switch(node: Node) -> bool:
 
 def has_effect(node: Node) -> bool:
     """Whether it has an effect, so that it must stay even if nothing reads its value."""
-    return bool(changed(node)) or is_random(node) or is_switch(node)
+    done = deeds(node)
+    return bool(done.writes) or done.random or is_switch(node)
 
 
 def live(graph: Graph) -> dict[str, Node]:

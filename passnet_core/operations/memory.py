@@ -85,8 +85,8 @@ def _is_off(flag: Value) -> bool:
 
 def _of_python(node: Node) -> Deeds:
     match node:
-        case Node(target="builtins.getattr", args=(Ref() as owner, str(member))):
-            known = row(f"Tensor.{member}")
+        case Node(target="builtins.getattr", args=(Ref() as owner, str())):
+            known = row(spelling(node))
             return Deeds((), (owner,) if known is None or known.shares else ())
     first = tuple(each for each in node.args[:1] if isinstance(each, Ref))
     shared = tuple(map(Ref, node.inputs)) if node.target in CHOOSING else first if node.target in SHARING else ()

@@ -1,9 +1,7 @@
 """The table of operations against torch itself: torch's own samples, run and watched."""
 
-import contextlib
 import itertools
 import json
-import warnings
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
@@ -16,7 +14,7 @@ from passnet_core.graphs.ir import Node, NodeKind, Ref
 from passnet_core.operations.binding import bind, bound
 from passnet_core.operations.memory import Deeds, deeds
 from passnet_core.operations.table import TABLE, row, spelling
-from tools.describing import ObservedCall, Observing, parameters_of, samples, simple_calls, table
+from tools.describing import ObservedCall, parameters_of, samples, simple_calls, table, watch
 
 pytestmark = [pytest.mark.long]
 
@@ -58,11 +56,7 @@ def observed() -> list[ObservedCall]:
             random=seen.random or each.random,
         )
 
-    with warnings.catch_warnings(), torch.no_grad():
-        warnings.simplefilter("ignore")
-        for call in itertools.chain(samples(DTYPES), simple_calls()):
-            with contextlib.suppress(Exception), Observing(note):  # some samples are refused on this machine
-                call()
+    watch(itertools.chain(samples(DTYPES), simple_calls()), note)
     return list(found.values())
 
 

@@ -9,9 +9,7 @@ import os
 os.environ["TRITON_INTERPRET"] = "1"
 
 import argparse
-import contextlib
 import json
-import warnings
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -28,7 +26,7 @@ from passnet_core.records import Family, Subgraph, Task, TensorSpec, digest_of
 from passnet_core.solvers.rules.explained import explained
 from tests.contract.trying_rules import difference
 from tests.loading import loaded
-from tools.describing import ObservedCall, Observing, samples
+from tools.describing import ObservedCall, samples, watch
 
 MOST_ELEMENTS = 1 << 12
 """Larger samples are not tried: the interpreter would take long."""
@@ -77,11 +75,7 @@ def chosen(dtypes: Sequence[torch.dtype], each: int) -> Iterator[tuple[str, Subg
             if subgraph is not None:
                 found[spelling(call.node)][digest_of([subgraph.code, str(subgraph.inputs)])] = subgraph
 
-    with warnings.catch_warnings(), torch.no_grad():
-        warnings.simplefilter("ignore")
-        for call in samples(dtypes):
-            with contextlib.suppress(Exception), Observing(note):  # some samples are refused on this machine
-                call()
+    watch(samples(dtypes), note)
     for operation, by_digest in sorted(found.items()):
         yield from ((operation, by_digest[digest]) for digest in sorted(by_digest)[:each])
 

@@ -226,7 +226,7 @@ class Referee:
                     yield told
                 continue
             if cancelled.is_set() and give_up_until == math.inf:
-                give_up_until = time.monotonic() + (GIVE_UP_WITHIN_S if self.begun else BEGIN_WITHIN_S)
+                give_up_until = time.monotonic() + BEGIN_WITHIN_S
             if cancelled.is_set() and self.begun and not self.given_up and self.process is not None:
                 self.given_up, give_up_until = True, time.monotonic() + GIVE_UP_WITHIN_S
                 self.process.send_signal(signal.SIGUSR1)

@@ -161,7 +161,12 @@ def _equal(one: Produced, other: Produced) -> bool:
         return False
     if left.dtype != right.dtype or left.shape != right.shape:
         return False
-    # torch.equal lacks some dtypes
+    return same_elements(left, right)
+
+
+def same_elements(left: torch.Tensor, right: torch.Tensor) -> bool:
+    """Whether two tensors of one shape have equal elements, NaN where the other has one. torch.equal lacks some
+    dtypes."""
     return bool(((left == right) | ((left != left) & (right != right))).all())
 
 

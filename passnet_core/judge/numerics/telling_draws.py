@@ -21,6 +21,7 @@ from passnet_core.judge.numerics import comparing
 from passnet_core.judge.numerics.comparing import References
 from passnet_core.judge.numerics.input_draws import DEFINED, INPUT_DRAWS, further_draws
 from passnet_core.judge.numerics.mutants import Mutant, mutants
+from passnet_core.judge.numerics.perturbing import same_elements
 from passnet_core.judge.protocol.messages import CandidateFault, Produced, Returned
 from passnet_core.judge.protocol.reference_bench import InputRole, TellingDraws
 from passnet_core.records import TensorSpec, from_json, to_json
@@ -326,5 +327,4 @@ def _same_form(eager: Returned, returned: Returned) -> bool:
 def _equal(wanted: object, given: object) -> bool:
     if not isinstance(wanted, torch.Tensor) or not isinstance(given, torch.Tensor):
         return wanted is given or wanted == given
-    # torch.equal lacks some dtypes
-    return wanted.shape == given.shape and bool(((wanted == given) | ((wanted != wanted) & (given != given))).all())
+    return wanted.shape == given.shape and same_elements(wanted, given)

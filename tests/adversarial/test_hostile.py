@@ -269,6 +269,7 @@ FORK_BOMB = Act(
 THREAD_BOMB = Act(
     "thread bomb",
     """
+ctypes.CDLL(None).mallopt(-8, 1)  # one arena for all threads: with one for each, the limit of memory comes first
 threading.stack_size(32768)
 while True:
     try: threading.Thread(target=time.sleep, args=(100000,), daemon=True).start()

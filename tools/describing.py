@@ -56,13 +56,14 @@ class KnownDeeds:
 class ObservedCall:
     """A call that ran, as a node that reads a tensor by its number. given: copies of the tensors. written, shared: the
     numbers of those that it changed, and of those in whose memory a result lies. random: whether it drew random
-    numbers."""
+    numbers. results: how many it returned in a tuple or list; None if it returned one alone."""
 
     node: Node
     given: tuple[torch.Tensor, ...]
     written: frozenset[int]
     shared: frozenset[int]
     random: bool
+    results: int | None = None
 
 
 class Observing(TorchFunctionMode):
@@ -89,6 +90,7 @@ class Observing(TorchFunctionMode):
                     frozenset(n for n, each in enumerate(tensors) if _differs(each, *before[n])),
                     frozenset(n for n, memory in enumerate(held) if memory in results),
                     not torch.equal(state, torch.random.get_rng_state()),
+                    len(result) if isinstance(result, tuple | list) else None,
                 )
             )
         return result
@@ -176,18 +178,23 @@ def samples(dtypes: Sequence[torch.dtype] = (torch.float32, torch.int64)) -> Ite
     from torch.testing._internal.common_methods_invocations import op_db
 
     for operation in op_db:
-        variants = [operation.op, operation.method_variant, operation.inplace_variant, operation.operator_variant]
-        variants += [alias.op for alias in operation.aliases]
-        for dtype in dtypes:
-            if dtype not in operation.supported_dtypes("cpu"):
-                continue
-            try:
-                drawn = list(operation.sample_inputs("cpu", dtype))
-            except Exception:  # a sample that this machine cannot make
-                continue
-            for sample, variant in itertools.product(drawn, filter(None, variants)):
-                given = sample.transform(_copied)
-                yield partial(variant, given.input, *given.args, **given.kwargs)
+        yield from samples_of(operation, dtypes)
+
+
+def samples_of(operation: Any, dtypes: Sequence[torch.dtype]) -> Iterator[Callable[[], Any]]:
+    """Yield the samples of one of torch's own descriptions of operations."""
+    variants = [operation.op, operation.method_variant, operation.inplace_variant, operation.operator_variant]
+    variants += [alias.op for alias in operation.aliases]
+    for dtype in dtypes:
+        if dtype not in operation.supported_dtypes("cpu"):
+            continue
+        try:
+            drawn = list(operation.sample_inputs("cpu", dtype))
+        except Exception:  # a sample that this machine cannot make
+            continue
+        for sample, variant in itertools.product(drawn, filter(None, variants)):
+            given = sample.transform(_copied)
+            yield partial(variant, given.input, *given.args, **given.kwargs)
 
 
 def _copied(value: Any) -> Any:

@@ -60,7 +60,9 @@ FAMILY: dict[str, str] = {label: family for family, labels in _FAMILIES.items() 
 _SHORT = {
     "truediv": "div", "divide": "div", "true_divide": "div", "multiply": "mul", "subtract": "sub", "invert": "not",
     "negative": "neg", "absolute": "abs", "less_equal": "le", "greater_equal": "ge", "less": "lt", "greater": "gt",
-    "not_equal": "ne",
+    "not_equal": "ne", "arccos": "acos", "arccosh": "acosh", "arcsin": "asin", "arcsinh": "asinh", "arctan": "atan",
+    "arctanh": "atanh", "arctan2": "atan2", "fix": "trunc", "expit": "sigmoid", "gammaln": "lgamma",
+    "log_sigmoid": "logsigmoid", "_threshold": "threshold",
 }  # fmt: skip
 _ONE_OF_MANY = frozenset(
     {

@@ -74,22 +74,19 @@ def bound(node: Node) -> tuple[Call, Overload | None]:
     known = row(f"Tensor.{node.target}" if is_method else node.target)
     overloads = known.overloads if known else ()
     if is_method and node.target == "to":
-        return Call("Tensor.to", _bound_tensor_to(node.args, kwargs)), overloads[0] if overloads else None
+        return Call("Tensor.to", _bound_tensor_to(node.args, kwargs)), TO
     target = f"Tensor.{node.target}" if is_method else known.name if known else node.target
     short, args, fixed = target.rpartition(".")[2], node.args, int(is_method)
     variadic = short in (VARIADIC_METHODS if is_method else VARIADIC_FUNCTIONS)
     if variadic and len(args) > fixed and all(_is_size(each) for each in args[fixed:]):
         args = (*args[:fixed], tuple(args[fixed:]))
-    fallback: tuple[Call, Overload] | None = None
-    for overload in overloads:
-        found = _bound(overload, args, kwargs)
-        if found is None:
-            continue
-        call = Call(target, _named(found))
-        if all(_fits(parameter, value) for parameter, value in found):
-            return call, overload
-        fallback = fallback or (call, overload)
-    return fallback or (Call(target, _plain(node.args, kwargs)), None)
+    given = [(each, found) for each in overloads if (found := _bound(each, args, kwargs)) is not None]
+    if not given:
+        return Call(target, _plain(node.args, kwargs)), None
+    # a number is taken for a tensor only where nothing takes it as a number: torch.max(x, 1) is along an axis
+    ways = [each for exactly in (True, False) for each in given if all(_fits(*pair, exactly) for pair in each[1])]
+    overload, found = (ways or given)[0]
+    return Call(target, _named(found)), overload
 
 
 def _plain(args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> tuple[tuple[str, Value], ...]:
@@ -155,8 +152,9 @@ def _is_size(value: Value) -> bool:
     return isinstance(value, Ref) or (isinstance(value, int) and not isinstance(value, bool))
 
 
-def _fits(parameter: Parameter, value: Value) -> bool:
-    """Whether a literal may be passed for a parameter of this type; a node of the graph always may."""
+def _fits(parameter: Parameter, value: Value, exactly: bool) -> bool:
+    """Whether a literal may be passed for a parameter of this type; a node of the graph always may. exactly: numbers
+    for tensors may not."""
     kind = parameter.type
     if not kind or isinstance(value, Ref):
         return True
@@ -164,7 +162,7 @@ def _fits(parameter: Parameter, value: Value) -> bool:
         return not parameter.required or parameter.type == "NoneType" or kind.startswith("List[")
     if kind == "Tensor":
         # many calls accept a number for a tensor, such as torch.where(mask, x, 0.0)
-        return isinstance(value, int | float) and parameter.name not in ("self", "input")
+        return not exactly and isinstance(value, int | float) and parameter.name not in ("self", "input")
     if kind.startswith("List["):
         return isinstance(value, tuple | Listed) or (_is_size(value) and parameter.length is not None)
     if kind == "bool":
@@ -180,14 +178,14 @@ def _fits(parameter: Parameter, value: Value) -> bool:
     return True
 
 
-TO_DEFAULTS: Mapping[str, Value] = {
-    "other": None,
-    "device": None,
-    "dtype": None,
-    "non_blocking": False,
-    "copy": False,
-    "memory_format": None,
-}
+_TO_DEFAULTS: Mapping[str, Value] = {
+    "other": None, "device": None, "dtype": None, "non_blocking": False, "copy": False, "memory_format": None,
+}  # fmt: skip
+TO = Overload(
+    (Parameter("self", required=True), *(Parameter(name, False, default) for name, default in _TO_DEFAULTS.items())),
+    shares=frozenset({"self"}),
+)
+"""Tensor.to in all its forms."""
 
 
 def _bound_tensor_to(args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> tuple[tuple[str, Value], ...]:
@@ -208,4 +206,4 @@ def _bound_tensor_to(args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> tu
     device = given.get("device")
     if isinstance(device, str):
         given["device"] = _device(device)
-    return (("self", args[0] if args else None), *({**TO_DEFAULTS, **given}.items()))
+    return (("self", args[0] if args else None), *({**_TO_DEFAULTS, **given}.items()))

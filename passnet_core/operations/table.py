@@ -10,7 +10,7 @@ import keyword
 import math
 import operator
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -90,7 +90,12 @@ def row(spelling: str) -> OperationRow | None:
     described = [*known.get("python", ()), *_table()["aten"].get(known.get("aten"), {}).values()]
     overloads = tuple(map(_overload, described))
     if space == "Tensor":
-        overloads = tuple(each for each in overloads if each.parameters and each.parameters[0].type in ("Tensor", ""))
+        overloads = tuple(
+            _of_tensor(each) for each in overloads if any(p.type in ("Tensor", "") for p in each.parameters)
+        )
+    elif any(_takes_tensors(each) for each in overloads):
+        # the others are for numbers in scripts
+        overloads = tuple(each for each in overloads if _takes_tensors(each))
     return OperationRow(known.get("name", spelling), overloads, known.get("shares", False))
 
 
@@ -113,6 +118,15 @@ def dtype(path: str) -> str:
 def _overload(described: Mapping[str, Any]) -> Overload:
     writes, shares = (frozenset(described.get(each, ())) for each in ("writes", "shares"))
     return Overload(parameters(described["call"]), writes, shares, random=described.get("random", False))
+
+
+def _of_tensor(overload: Overload) -> Overload:
+    """The overload as a method has it, the tensor first: x.where(condition, other)."""
+    return replace(overload, parameters=tuple(sorted(overload.parameters, key=lambda each: each.name != "self")))
+
+
+def _takes_tensors(overload: Overload) -> bool:
+    return any("Tensor" in each.type or not each.type for each in overload.parameters)
 
 
 def parameters(call: str) -> tuple[Parameter, ...]:

@@ -1,8 +1,10 @@
 """Have the rules write passes for torch's own samples of its operations, and run them beside eager.
 
-python -m tests.contract.trying_operations [--each N] [--dtype NAME ...] [--all] prints for each operation how many of
-its samples the rules wrote, how many they left to PyTorch and why, and what is wrong. --each: how many samples of each
-operation are tried. --all: show operations too of which nothing was written."""
+python -m tests.contract.trying_operations [--each N] [--dtype NAME ...] [--all] prints for each operation of torch's
+database how many of its samples the rules wrote, how many they left to PyTorch and why, and what is wrong. --each: how
+many samples of each spelling of an operation are tried. --all: show operations too of which nothing was written.
+
+What is only a view is written together with the operation that reads it: then it is tried with a + 1."""
 
 import os
 
@@ -13,20 +15,32 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import torch
 
 from passnet_core.bundles.static_rules.findings import findings
 from passnet_core.errors import BadInput
 from passnet_core.fx import signatures
-from passnet_core.graphs.ir import Graph, Node, NodeKind, Ref, substituted
+from passnet_core.graphs.ir import Graph, Node, NodeKind, Ref, Value, substituted
 from passnet_core.graphs.source import emit, parse
+from passnet_core.graphs.vocabulary import operator_family
 from passnet_core.operations.table import spelling
 from passnet_core.records import Family, Subgraph, Task, TensorSpec, digest_of
 from passnet_core.solvers.rules.explained import explained
 from tests.contract.trying_rules import difference
 from tests.loading import loaded
-from tools.describing import ObservedCall, samples, watch
+from tools.describing import ObservedCall, samples_of, watch
+
+COVERED = {
+    "pointwise": "elementwise", "reduction": "reductions", "normalisation": "normalisations",
+    "softmax": "normalisations", "layout": "views", "indexing": "indexing",
+}  # fmt: skip
+"""Families of operations that the rules write, or leave for a reason, with the words of the table for them."""
+OF_CLASS = {"UnaryUfuncInfo": "elementwise", "BinaryUfuncInfo": "elementwise", "ReductionOpInfo": "reductions"}
+"""Classes of torch's descriptions, with the family of all of them."""
+
+ALL_LEFT = "they leave all of its operations to PyTorch."
 
 MOST_ELEMENTS = 1 << 12
 """Larger samples are not tried: the interpreter would take long."""
@@ -34,29 +48,50 @@ MOST_ELEMENTS = 1 << 12
 
 @dataclass
 class Tried:
-    """What came of an operation's samples. left: how many for each reason. wrong: a sentence for each that is."""
+    """What came of an operation's samples. left: how many for each reason. wrong: a sentence for each that is. family:
+    one of COVERED, or another."""
 
     written: int = 0
     left: Counter[str] = field(default_factory=Counter)
     wrong: list[str] = field(default_factory=list)
+    family: str = ""
 
 
-def subgraph_of(call: ObservedCall) -> Subgraph | None:
-    """A subgraph that makes this call and returns what it gives; None if a subgraph cannot."""
+@dataclass(frozen=True)
+class Sample:
+    """A call as a subgraph. given: its inputs."""
+
+    subgraph: Subgraph
+    given: tuple[torch.Tensor, ...]
+
+
+def sample_of(call: ObservedCall, *, read: bool = False) -> Sample | None:
+    """A subgraph that makes this call and returns what it gives, plus 1 if it is read; None if a subgraph cannot."""
     names = [f"in_{place}" for place in range(len(call.given))]
     values = {str(place): Ref(name) for place, name in enumerate(names)}
     args = tuple(substituted(each, dict(values)) for each in call.node.args)
     kwargs = tuple((name, substituted(each, dict(values))) for name, each in call.node.kwargs)
-    node = Node("tmp_0", call.node.kind, call.node.target, args, kwargs)
-    graph = Graph((*(Node(name, NodeKind.INPUT, "") for name in names), node), (Ref("tmp_0"),))
-    if signatures.refusal(graph):
+    nodes = [Node("tmp_0", call.node.kind, call.node.target, args, kwargs)]
+    results = ["tmp_0"]
+
+    def add(target: str, *operands: Value) -> str:
+        nodes.append(Node(f"tmp_{len(nodes)}", NodeKind.CALL, target, operands))
+        return nodes[-1].name
+
+    if call.results is not None:
+        results = [add("operator.getitem", Ref("tmp_0"), place) for place in range(call.results)]
+    if read:
+        results = [add("operator.add", Ref(each), 1) for each in results]
+    graph = Graph((*(Node(name, NodeKind.INPUT, "") for name in names), *nodes), tuple(map(Ref, results)))
+    if not results or signatures.refusal(graph):
         return None
     try:
         code = emit(graph)
         parse(code)
     except BadInput:
         return None
-    return Subgraph("sample", "sample", "none", code, tuple(map(_spec, names, call.given)))
+    given = tuple(each.contiguous() for each in call.given)
+    return Sample(Subgraph("sample", "sample", "none", code, tuple(map(_spec, names, given))), given)
 
 
 def _spec(name: str, value: torch.Tensor) -> TensorSpec:
@@ -65,49 +100,81 @@ def _spec(name: str, value: torch.Tensor) -> TensorSpec:
     return TensorSpec(name, tuple(value.shape), str(value.dtype).removeprefix("torch."), data=data)
 
 
-def chosen(dtypes: Sequence[torch.dtype], each: int) -> Iterator[tuple[str, Subgraph]]:
-    """Yield so many samples of each operation, by what they are: the same ones each time."""
-    found: dict[str, dict[str, Subgraph]] = defaultdict(dict)
-
-    def note(call: ObservedCall) -> None:
-        if call.given and sum(value.numel() for value in call.given) <= MOST_ELEMENTS:
-            subgraph = subgraph_of(call)
-            if subgraph is not None:
-                found[spelling(call.node)][digest_of([subgraph.code, str(subgraph.inputs)])] = subgraph
-
-    watch(samples(dtypes), note)
-    for operation, by_digest in sorted(found.items()):
-        yield from ((operation, by_digest[digest]) for digest in sorted(by_digest)[:each])
+def family_of(operation: Any) -> str:
+    """The family of one of torch's descriptions."""
+    node = Node("y", NodeKind.CALL, operation.name)
+    return OF_CLASS.get(type(operation).__name__) or COVERED.get(operator_family(node), "others")
 
 
-def tried(subgraphs: Iterator[tuple[str, Subgraph]]) -> dict[str, Tried]:
-    """What the rules make of these subgraphs, by operation."""
+def chosen(dtypes: Sequence[torch.dtype], each: int) -> Iterator[tuple[str, str, ObservedCall]]:
+    """Yield the name and the family of each operation of torch's database, with so many samples of each spelling: the
+    same ones each time."""
+    from torch.testing._internal.common_methods_invocations import op_db
+
+    found: dict[tuple[str, str], dict[str, dict[str, ObservedCall]]] = defaultdict(lambda: defaultdict(dict))
+    for operation in op_db:
+        name = operation.formatted_name, family_of(operation)
+
+        def note(call: ObservedCall, name: tuple[str, str] = name) -> None:
+            if call.given and not call.random and sum(value.numel() for value in call.given) <= MOST_ELEMENTS:
+                sample = sample_of(call)
+                if sample is not None:
+                    digest = digest_of([sample.subgraph.code, str(sample.subgraph.inputs)])
+                    found[name][spelling(call.node)][digest] = call
+
+        watch(samples_of(operation, dtypes), note)
+    for name, spellings in sorted(found.items()):
+        for by_digest in spellings.values():
+            yield from ((*name, by_digest[digest]) for digest in sorted(by_digest)[:each])
+
+
+def tried(calls: Iterator[tuple[str, str, ObservedCall]]) -> dict[str, Tried]:
+    """What the rules make of these calls, by operation."""
     results: dict[str, Tried] = defaultdict(Tried)
-    for operation, subgraph in subgraphs:
+    for operation, family, call in calls:
         result = results[operation]
+        result.family = family
         try:
-            problem = _problem(subgraph)
+            problem = _problem(call)
         except BadInput as error:
             result.left[str(error).removeprefix("The rules write no pass for sample: ").rstrip(".")] += 1
             continue
         except Exception as error:  # what goes wrong with a sample is reported, and the others are tried
             problem = f"{type(error).__name__}: {error}"
         if problem:
-            line = subgraph.code.strip().splitlines()[-2].strip()
-            shapes = [(each.dtype, each.shape) for each in subgraph.inputs]
-            result.wrong.append(f"{line} of {shapes}: {problem}")
+            result.wrong.append(problem)
         else:
             result.written += 1
     return results
 
 
-def _problem(subgraph: Subgraph) -> str:
-    """What is wrong with what the rules write for a subgraph. Raises BadInput if they write nothing."""
+def _problem(call: ObservedCall) -> str:
+    """What is wrong with what the rules write for a call. Raises BadInput if they write nothing."""
+    sample = sample_of(call)
+    assert sample is not None
+    try:
+        return _difference(sample)
+    except BadInput as error:
+        sample = sample_of(call, read=True)
+        if sample is None or not str(error).endswith(ALL_LEFT):
+            raise
+    return _difference(sample)
+
+
+def _difference(sample: Sample) -> str:
+    subgraph = sample.subgraph
     bundle = explained(Task("sample", Family.SINGLE, "", (subgraph,))).bundle
+    problem = ""
     if broken := findings(bundle):
-        return f"it breaks a rule: {broken[0]}"
-    with loaded(bundle) as passes:
-        return difference(subgraph, passes)
+        problem = f"it breaks a rule: {broken[0]}"
+    else:
+        with loaded(bundle) as passes:
+            try:
+                problem = difference(subgraph, passes, inputs=sample.given)
+            except Exception as error:  # what goes wrong with a sample is reported, and the others are tried
+                problem = f"{type(error).__name__}: {error}"
+    lines = "; ".join(line.strip() for line in subgraph.code.splitlines() if " = " in line)
+    return problem and f"{lines} of {[(each.dtype, each.shape) for each in subgraph.inputs]}: {problem}"
 
 
 def main(given: Sequence[str] | None = None) -> None:
@@ -127,6 +194,9 @@ def main(given: Sequence[str] | None = None) -> None:
         if args.all or result.written or result.wrong:
             reason = max(result.left, key=result.left.__getitem__, default="")
             print(f"{name:<52}{result.written:>6}{result.left.total():>6}{len(result.wrong):>6}  {reason[:80]}")
+    for family in dict.fromkeys(COVERED.values()):
+        own = [each for each in results.values() if each.family == family]
+        print(f"{family}: {sum(each.written > 0 for each in own)} of {len(own)}")
     print(
         f"{len(written)} of {len(results)} operations have a sample that was written; {len(wrong)} samples are wrong."
     )

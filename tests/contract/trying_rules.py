@@ -67,14 +67,22 @@ def reduced(subgraph: Subgraph) -> Subgraph:
     return replace(subgraph, inputs=tuple(replace(spec, shape=shape) for spec, shape in pairs))
 
 
-def difference(subgraph: Subgraph, passes: Loaded, seed: int = 0, *, strided: bool = False) -> str:
-    """What is wrong with a subgraph after its passes: "" if nothing is. strided: its inputs lie in another order."""
+def difference(
+    subgraph: Subgraph,
+    passes: Loaded,
+    seed: int = 0,
+    *,
+    strided: bool = False,
+    inputs: Sequence[torch.Tensor] | None = None,
+) -> str:
+    """What is wrong with a subgraph after its passes: "" if nothing is. strided: its inputs lie in another order.
+    inputs: drawn here by default."""
     graph = placed(parse(subgraph.code), "cpu")
     rewriting = rewrite(graph, passes.traced, bind=bind)
     if not any(report.matches for report in rewriting.reports):
         return "no pass matches"
     generator = torch.Generator().manual_seed(seed)
-    inputs = [drawn(each, generator) for each in subgraph.inputs]
+    inputs = inputs or [drawn(each, generator) for each in subgraph.inputs]
     if strided:
         inputs = [each.mT.contiguous().mT if each.dim() > 1 else each for each in inputs]
     with torch.no_grad():

@@ -400,6 +400,14 @@ def _inverse_normal(probability: float) -> float:
     return statistics.NormalDist().inv_cdf(probability)
 
 
+def _averaged(function: Callable[[float], np.ndarray]) -> np.ndarray:
+    """The mean of a function over all angles: for Bessel functions of arguments up to some hundreds."""
+    found: np.ndarray = np.mean([function(angle) for angle in np.arange(ANGLES) * (2 * np.pi / ANGLES)], axis=0)
+    return found
+
+
+ANGLES = 1024
+
 FLOAT_FUNCTIONS: dict[str, Callable[..., np.ndarray]] = {
     "abs": np.abs,
     "acos": np.arccos,
@@ -414,6 +422,8 @@ FLOAT_FUNCTIONS: dict[str, Callable[..., np.ndarray]] = {
     "copysign": np.copysign,
     "cos": np.cos,
     "cosh": np.cosh,
+    "cyl_bessel_i0": lambda x: _averaged(lambda angle: np.exp(x * np.cos(angle))),
+    "cyl_bessel_i1": lambda x: _averaged(lambda angle: np.exp(x * np.cos(angle)) * np.cos(angle)),
     "cospi": lambda x: np.cos(np.pi * x),
     "erf": _each(math.erf),
     "erfc": _each(math.erfc),
@@ -427,6 +437,8 @@ FLOAT_FUNCTIONS: dict[str, Callable[..., np.ndarray]] = {
     "fma": lambda x, y, z: x * y + z,
     "fmod": np.fmod,
     "hypot": np.hypot,
+    "j0": lambda x: _averaged(lambda angle: np.cos(x * np.sin(angle))),
+    "j1": lambda x: _averaged(lambda angle: np.cos(angle - x * np.sin(angle))),
     "lgamma": _each(_log_gamma),
     "log": np.log,
     "log10": np.log10,

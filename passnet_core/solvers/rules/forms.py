@@ -8,6 +8,7 @@ from passnet_core.graphs.emission import expression
 from passnet_core.graphs.ir import Graph, Node, NodeKind, Ref, substituted
 from passnet_core.graphs.ir import Value as Argument
 from passnet_core.graphs.vocabulary import operator_label
+from passnet_core.operations.table import row
 from passnet_core.solvers.rules.coordinates import Split
 from passnet_core.solvers.rules.dtypes import DType
 from passnet_core.solvers.rules.grouping import planned
@@ -18,6 +19,8 @@ from passnet_core.solvers.rules.shared import DEVICE, FoundRegion, Shared
 from passnet_core.solvers.rules.sizes import Size, assuming, product
 from passnet_core.solvers.rules.values import Cast, Stored, Value, below
 
+FUNCTIONS = ("torch", "torch.functional")
+"""Where functions are that methods of the same names do as well."""
 SHAPED = {"reshape_as": "reshape", "view_as": "view", "expand_as": "expand"}
 """Views in the shape of another tensor, and the methods that take the sizes instead."""
 
@@ -205,5 +208,8 @@ class _Results:
         assert isinstance(args, tuple)
         if node.target.startswith("torch."):
             # a bundle may call methods of tensors where torch's functions are refused
-            return replace(node, kind=NodeKind.METHOD, target=operator_label(node), args=args)
+            space, _, name = node.target.rpartition(".")
+            if space not in FUNCTIONS or row(f"Tensor.{name}") is None or not args or not isinstance(args[0], Ref):
+                raise Unsupported(f"{name}, a view that no method gives")
+            return replace(node, kind=NodeKind.METHOD, target=name, args=args)
         return replace(node, args=args)

@@ -485,10 +485,18 @@ class KernelWriter(ElementWriter):
                 return self.put(
                     value.name, f"tl.arg{kind}(tl.where({full}, {element}, {worst}), 1)[:, None].to(tl.int64)"
                 )
+            case "prod":
+                # Triton has products up to each place: the last one is that of all
+                width = self.width(space)
+                products = f"tl.cumprod(tl.where({full}, {element}.to({value.dtype.work}), 1), 1)"
+                last = f"tl.where(tl.arange(0, {width})[None, :] == {width} - 1, {products}, 0)"
+                return self.put(value.name, f"tl.sum({last}, 1)[:, None]")
             case "cumsum":
                 return self.put(
                     value.name, f"tl.cumsum(tl.where({full}, {element}, 0), 1, dtype={self.dtype(value.dtype)})"
                 )
+            case "cumprod":
+                return self.put(value.name, f"tl.cumprod(tl.where({full}, {element}, 1), 1)")
         raise Unsupported(f"a reduction of kind {value.kind}")
 
     def _looped(self, value: Reduction, space: Space, inside: Coordinates) -> str:

@@ -56,7 +56,7 @@ def _shapes(label: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
             return sizes_of(x), INT64
         case "scaled_dot_product_attention":
             value = args[2] if len(args) > 2 else kwargs["value"]
-            return (*sizes_of(x)[:-1], sizes_of(value)[-1]), x.dtype
+            return _matmul(sizes_of(x), (*sizes_of(value)[:-2], sizes_of(x)[-1], sizes_of(value)[-1])), x.dtype
         case "conv1d" | "conv2d" | "conv3d":
             return _convolution(int(label[4]), args, kwargs), x.dtype
         case "conv_transpose1d" | "conv_transpose2d":

@@ -1,6 +1,6 @@
 """Which operations of a subgraph a pass replaces together: regions between what is left to libraries."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -186,25 +186,14 @@ class Surveyed:
     def is_view(self, node: Node) -> bool:
         """Whether it computes nothing: its result lies in the memory of what it reads."""
         value = self.values[node.name]
-        if isinstance(value, tuple | list):
-            return all(isinstance(each, View) and not _is_number(each) for each in value) and operator_label(
-                node
-            ) not in ("max", "min")
         if changed(node):
             return False
         reads = [self.values.get(name) for name in node.inputs]
-        if any(value is each for each in reads):
-            return True
-        if isinstance(value, View) and isinstance(root_of(value), Number):
-            return False
         if operator_label(node) == "getitem" and any(isinstance(each, tuple | list) for each in reads):
             return self.is_view(self.graph.by_name[node.inputs[0]])
-        if not isinstance(value, View) or strides_of(value) is None:
-            return False
-        inside = value.operand
-        while isinstance(inside, View) and not any(inside is each for each in reads):
-            inside = inside.operand
-        return any(inside is each for each in reads)
+        if isinstance(value, tuple | list):
+            return all(_shows(each, reads) for each in value)
+        return _shows(value, reads) and (any(value is each for each in reads) or strides_of(value) is not None)
 
     def regions(self, *, library: bool = False) -> list[FusedRegion]:
         """The regions, in order. library: also of operations that are left to libraries otherwise."""
@@ -317,6 +306,18 @@ class Surveyed:
         inputs = dict.fromkeys(name for node in nodes for name in node.inputs if name not in names)
         outputs = tuple(node.name for node in nodes if self._escapes(node.name, names))
         return FusedRegion(tuple(node.name for node in nodes), tuple(inputs), outputs)
+
+
+def _shows(value: Argument, reads: Sequence[Argument]) -> bool:
+    """Whether a value lies in the memory of one of these."""
+    if any(value is each for each in reads):
+        return True
+    if not isinstance(value, View) or isinstance(root_of(value), Number):
+        return False
+    inside = value.operand
+    while isinstance(inside, View) and not any(inside is each for each in reads):
+        inside = inside.operand
+    return any(inside is each for each in reads)
 
 
 def _is_tensors(value: Argument) -> bool:

@@ -20,10 +20,10 @@ from passnet_core.graphs.ir import Value as Argument
 from passnet_core.graphs.matching import find_matches
 from passnet_core.graphs.spelling import Names
 from passnet_core.graphs.vocabulary import operator_label
+from passnet_core.operations.binding import bind
 from passnet_core.solvers.rules.kernels import Unsupported
 from passnet_core.solvers.rules.layouts import is_contiguous, strides_of
 from passnet_core.solvers.rules.lowering import Literal
-from passnet_core.solvers.rules.lowering.calls import read
 from passnet_core.solvers.rules.regions import FusedRegion, Surveyed
 from passnet_core.solvers.rules.values import Stored, Value
 
@@ -267,7 +267,7 @@ class Shared:
     def taken(self, found: FoundRegion) -> FoundRegion | None:
         """A region that is not one of them, in their spelling and order, if the pattern matches it whole."""
         inputs = [each for each in self.graph.inputs if each.name not in {literal.name for literal in self.literals}]
-        matches = find_matches(self.graph, found.graph, bind=read).matches
+        matches = find_matches(self.graph, found.graph, bind=bind).matches
         if len(matches) != 1 or len(matches[0].names) != len(found.graph.operations) or not found.region.inputs:
             return None
         given = matches[0].inputs

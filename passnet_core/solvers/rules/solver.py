@@ -6,19 +6,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from passnet_core.bundles import carried
+from passnet_core.bundles.static_rules.findings import findings
 from passnet_core.errors import BadInput, PlaygroundError
 from passnet_core.graphs.ir import Graph, NodeKind, Ref
 from passnet_core.graphs.rewriting import TracedPass, rewrite
 from passnet_core.graphs.source import parse
 from passnet_core.graphs.spelling import Names
 from passnet_core.graphs.vocabulary import operator_label
-from passnet_core.operations.binding import regular
+from passnet_core.operations.binding import bind, regular
 from passnet_core.records import Bundle, Task
 from passnet_core.records.bundles import PassFile
 from passnet_core.solvers.rules.describing import docstring
 from passnet_core.solvers.rules.forms import Form, forms_of
 from passnet_core.solvers.rules.kernels import Unsupported
-from passnet_core.solvers.rules.lowering.calls import read
 from passnet_core.solvers.rules.regions import FusedRegion, Surveyed
 from passnet_core.solvers.rules.shared import FoundRegion, Shared, extracted, loose_skeleton, skeleton
 from passnet_core.solvers.rules.writing import pass_file, title
@@ -100,8 +100,19 @@ class _Writing:
             raise BadInput(f"The rules cover nothing of {self.task.id}: {reasons}.")
         files = tuple(file for file, _ in passes)
         bundle = Bundle(files, _carried(files), author="rules")
+        self._check(bundle, together)
         forms = [each for _, each in passes]
         return WrittenBundle(bundle, self.regions, forms, self.left, list(dict.fromkeys(self._libraries())))
+
+    def _check(self, bundle: Bundle, together: Sequence[Shared]) -> None:
+        """Raises BadInput if the bundle breaks a static rule, or if its patterns match nothing of its own task."""
+        broken = findings(bundle)
+        if broken:
+            raise BadInput(f"The rules wrote a pass that the judge would refuse: {broken[0].message}")
+        passes = [_traced(each, place) for place, each in enumerate(together)]
+        graphs = [surveyed.graph for surveyed, _ in self.regions]
+        if not any(each.matches for graph in graphs for each in rewrite(graph, passes, bind=bind).reports):
+            raise BadInput(f"The rules wrote passes for {self.task.id} that match nothing of it.")
 
     def _libraries(self) -> Iterator[str]:
         """The operations that no region holds because libraries compute them well."""
@@ -141,7 +152,7 @@ class _Writing:
         changed = False
         for index, (surveyed, regions) in enumerate(self.regions):
             known = {frozenset(each.nodes) for each in regions}
-            reports = rewrite(surveyed.graph, passes, bind=read).reports
+            reports = rewrite(surveyed.graph, passes, bind=bind).reports
             for report in reports:
                 for names in report.matches:
                     if frozenset(names) in known or not surveyed.knows(names):

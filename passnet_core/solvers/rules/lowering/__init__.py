@@ -1,6 +1,7 @@
 """From the operations of a graph to Values: what each computes, where eager rounds, and which dtype it has."""
 
 from collections.abc import Mapping
+from functools import wraps
 
 from passnet_core.graphs.ir import Graph, Listed, Node, NodeKind, Ref, Slice
 from passnet_core.graphs.ir import Value as Given
@@ -14,27 +15,51 @@ from passnet_core.solvers.rules.lowering.conversions import CONVERSIONS, attribu
 from passnet_core.solvers.rules.lowering.convolutions import CONVOLUTIONS
 from passnet_core.solvers.rules.lowering.creation import CREATION
 from passnet_core.solvers.rules.lowering.indexing import INDEXING
+from passnet_core.solvers.rules.lowering.losses import LOSSES
 from passnet_core.solvers.rules.lowering.normalisations import NORMALISATIONS
+from passnet_core.solvers.rules.lowering.pointwise import cast
 from passnet_core.solvers.rules.lowering.products import PRODUCTS
 from passnet_core.solvers.rules.lowering.rearrangements import REARRANGEMENTS
 from passnet_core.solvers.rules.lowering.reductions import REDUCTIONS
 from passnet_core.solvers.rules.lowering.sampling import SAMPLING
 from passnet_core.solvers.rules.lowering.scans import SCANS
-from passnet_core.solvers.rules.lowering.signatures import SIGNATURES, bound_arguments
+from passnet_core.solvers.rules.lowering.signatures import bound_arguments
 from passnet_core.solvers.rules.lowering.unary import UNARY
 from passnet_core.solvers.rules.lowering.views import VIEWS
 from passnet_core.solvers.rules.lowering.windows import WINDOWS
-from passnet_core.solvers.rules.values import Stored, Value
+from passnet_core.solvers.rules.values import Copied, Stored, Value
 
 __all__ = ["Argument", "Literal", "Lowering"]
 
+_COPIED = (
+    "alias", "detach", "diagonal", "expand", "narrow", "permute", "select", "split", "split_with_sizes", "squeeze", "t",
+    "transpose", "unbind", "unfold", "unsqueeze", "view",
+)  # fmt: skip
+"""Views of which torch has a twin that copies."""
+
+
+def _copying(view: Operation) -> Operation:
+    @wraps(view)
+    def copies(*args: Argument, **kwargs: Argument) -> Argument:
+        found = view(*args, **kwargs)
+        several = found if isinstance(found, tuple) else (found,)
+        copied = tuple(Copied(each.shape, each.dtype, each, contiguous=True) for each in several)
+        return copied if isinstance(found, tuple) else copied[0]
+
+    return copies
+
+
+_VIEWS = {**VIEWS, **INDEXING, **WINDOWS, **CONVERSIONS}
+
 OPERATIONS: Mapping[str, Operation] = {
+    **{f"{label}_copy": _copying(_VIEWS[label]) for label in _COPIED},
     **ARITHMETIC,
     **UNARY,
     **ACTIVATIONS,
     **CONDITIONS,
     **CONVERSIONS,
     **REDUCTIONS,
+    **LOSSES,
     **SCANS,
     **NORMALISATIONS,
     **VIEWS,
@@ -46,7 +71,7 @@ OPERATIONS: Mapping[str, Operation] = {
     **WINDOWS,
     **SAMPLING,
 }
-"""The operations that are covered, by label."""
+"""The operations that are covered, by label, or by target where other functions have the same label."""
 
 
 class Lowering:
@@ -63,19 +88,20 @@ class Lowering:
     def lowered(self, node: Node) -> Argument:
         """The result of an operation whose operands are known. Raises Unsupported."""
         label = operator_label(node)
-        args = [self.resolved(each) for each in node.args]
-        kwargs = {name: self.resolved(value) for name, value in node.kwargs}
         try:
             if node.kind is NodeKind.CALL and node.target == "builtins.getattr":
-                return attribute(*args)
-            if label in SIGNATURES:
-                args, kwargs = [], bound_arguments(label, args, kwargs, node)
-            if label not in OPERATIONS:
+                return attribute(*map(self.resolved, node.args))
+            operation = OPERATIONS.get(node.target) or OPERATIONS.get(label)
+            if operation is None:
                 raise Unsupported(label)
-            found = OPERATIONS[label](*args, **kwargs)
+            args, kwargs = bound_arguments(node, operation, self.resolved)
+            found = operation(*args, **kwargs)
         except (TypeError, LookupError, ValueError, AttributeError, AssertionError, ArithmeticError) as problem:
             # a function of this package was given arguments that it does not know
             raise Unsupported(f"{label} as it is called here") from problem
+        operand = self.known.get(node.inputs[0]) if node.target.endswith("_") and node.inputs else None
+        if isinstance(found, Value) and isinstance(operand, Value) and found.dtype.name != operand.dtype.name:
+            found = cast(found, operand.dtype)  # what works in place keeps the dtype
         if isinstance(found, Value) and not isinstance(found, Stored) and found not in self.known.values():
             found.name = node.name
         return found

@@ -3,25 +3,67 @@
 from collections.abc import Mapping
 
 from passnet_core.solvers.rules.dtypes import FLOAT32
+from passnet_core.solvers.rules.kernels import Unsupported
 from passnet_core.solvers.rules.lowering.arguments import Argument, Operation
 from passnet_core.solvers.rules.lowering.arithmetic import clamp
 from passnet_core.solvers.rules.lowering.indexing import chunk
 from passnet_core.solvers.rules.lowering.pointwise import pointwise
-from passnet_core.solvers.rules.lowering.unary import erf_for
+from passnet_core.solvers.rules.lowering.unary import erf_for, unary
+from passnet_core.solvers.rules.lowering.views import per_channel, without_axes
 from passnet_core.solvers.rules.values import Value
 
 
-def hardtanh(x: Value, low: Argument = -1.0, high: Argument = 1.0, inplace: Argument = False) -> Value:
-    """The elements, held between two numbers."""
-    return clamp(x, low, high)
+def hardtanh(x: Value, low: Argument = -1.0, high: Argument = 1.0) -> Value:
+    """The elements, held between two numbers, which are rounded to the dtype."""
+    return clamp(x, *((low, high) if x.dtype.is_float else (int(low), int(high))))
 
 
-def leaky_relu(x: Value, slope: Argument = 0.01, inplace: Argument = False) -> Value:
+def leaky_relu(x: Value, slope: Argument = 0.01) -> Value:
     """The elements, the negative ones times a slope."""
     return pointwise("tl.where({0} > 0, {0}, {0} * {1})", x, slope, dtype=x.dtype)
 
 
-def elu(x: Value, alpha: Argument = 1.0, inplace: Argument = False) -> Value:
+def prelu(x: Value, weight: Value) -> Value:
+    """The elements, the negative ones times a weight, one for all or for each channel."""
+    single = not weight.shape or weight.shape[0].seems_one
+    slope = without_axes(weight, range(len(weight.shape))) if single else per_channel(weight, x)
+    return pointwise("tl.where({0} > 0, {0}, {1} * {0})", x, slope, dtype=x.dtype)
+
+
+def rrelu(x: Value, lower: Argument = 1 / 8, upper: Argument = 1 / 3, training: Argument = False) -> Value:
+    """leaky_relu with the mean of two slopes. Raises Unsupported in training."""
+    if training is not False:
+        raise Unsupported("rrelu in training")
+    return leaky_relu(x, (lower + upper) / 2)
+
+
+def threshold(x: Value, threshold: Argument, value: Argument) -> Value:
+    """The elements above a threshold, and a number for the others."""
+    return pointwise("tl.where({0} <= {1}, {2}, {0})", x, threshold, value, dtype=x.dtype)
+
+
+def hardshrink(x: Value, lambd: Argument = 0.5) -> Value:
+    """The elements, those near zero as 0."""
+    return pointwise("tl.where(({0} >= -{1}) & ({0} <= {1}), 0.0, {0})", x, lambd, dtype=x.dtype)
+
+
+def softshrink(x: Value, lambd: Argument = 0.5) -> Value:
+    """The elements, nearer to zero by a number."""
+    form = "tl.where({0} > {1}, {0} - {1}, tl.where({0} < -{1}, {0} + {1}, {0} * 0.0))"
+    return pointwise(form, x, lambd, dtype=x.dtype)
+
+
+def tanhshrink(x: Value) -> Value:
+    """What tanh takes away from the elements."""
+    return pointwise("{0} - {1}", x, unary("tanh", x), dtype=x.dtype if x.dtype.is_float else FLOAT32)
+
+
+def celu(x: Value, alpha: Argument = 1.0) -> Value:
+    """elu with an argument in units of alpha."""
+    return pointwise("tl.where({0} > 0, {0}, libdevice.expm1({0} * (1.0 / {1})) * {1})", x, alpha, dtype=x.dtype)
+
+
+def elu(x: Value, alpha: Argument = 1.0) -> Value:
     """The elements, the negative ones as exponentials that approach -alpha."""
     return pointwise("tl.where({0} > 0, {0}, libdevice.expm1({0}) * {1})", x, alpha, dtype=x.dtype)
 
@@ -57,5 +99,12 @@ ACTIVATIONS: Mapping[str, Operation] = {
     "softplus": softplus,
     "gelu": gelu,
     "glu": glu,
+    "prelu": prelu,
+    "rrelu": rrelu,
+    "threshold": threshold,
+    "hardshrink": hardshrink,
+    "softshrink": softshrink,
+    "tanhshrink": tanhshrink,
+    "celu": celu,
 }
 """Activations, by label. The functions of one tensor alone are in unary.py."""

@@ -28,7 +28,9 @@ class Literal:
 
 LAYOUTS = ("_format", "channels_last", "channels_last_3d", "strided")
 """How the names of layouts end, which no dtype's do."""
-PLACEMENT = frozenset({"device", "layout", "pin_memory", "requires_grad", "memory_format"})
+SAME_LAYOUT, CONTIGUOUS = (None, Symbol("torch.preserve_format")), Symbol("torch.contiguous_format")
+"""Values of memory_format: with which a result lies as its operand, and in row-major order."""
+PLACEMENT = frozenset({"device", "layout", "pin_memory", "requires_grad"})
 
 Argument: TypeAlias = Any
 """A Value, a tuple of values, a Literal, a number, None, a text, a Symbol, or a tuple or Listed of those."""
@@ -83,13 +85,6 @@ def known_dtype(name: str) -> DType:
     if short not in (*FLOATS, *INTEGERS, "bool"):
         raise Unsupported(f"the dtype {short}")
     return DType(short)
-
-
-def only_placement(given: Mapping[str, Argument]) -> None:
-    """Raises Unsupported unless these arguments say only where and how a new tensor lies."""
-    for name in given:
-        if name not in PLACEMENT:
-            raise Unsupported(f"the argument {name}")
 
 
 def number_text(value: Argument, dtype: DType) -> str:

@@ -3,18 +3,31 @@
 import math
 import struct
 from collections.abc import Mapping
+from functools import partial
 
-from passnet_core.solvers.rules.dtypes import DType, wide_of, with_number
+from passnet_core.solvers.rules.dtypes import BOOL, DType, wide_of, with_number
 from passnet_core.solvers.rules.kernels import Unsupported
 from passnet_core.solvers.rules.lowering.arguments import Argument, Literal, Operation
 from passnet_core.solvers.rules.lowering.conditions import logical
-from passnet_core.solvers.rules.lowering.pointwise import binary, joined, pointwise
+from passnet_core.solvers.rules.lowering.pointwise import binary, cast, joined, pointwise
 from passnet_core.solvers.rules.lowering.unary import unary
 from passnet_core.solvers.rules.values import Value
 
 LARGER = "tl.where(({0} > {1}) | ({0} != {0}), {0}, {1})"
 SMALLER = "tl.where(({0} < {1}) | ({0} != {0}), {0}, {1})"
 """One of two elements, NaN if one is."""
+
+
+_OF_TWO: Mapping[str, str] = {
+    **{label: f"libdevice.{label}({{0}}, {{1}})" for label in ("atan2", "copysign", "hypot")},
+    "xlogy": "tl.where({1} != {1}, {1}, tl.where({0} == 0, 0.0, {0} * libdevice.log({1})))",
+    "xlog1py": "tl.where({1} != {1}, {1}, tl.where({0} == 0, 0.0, {0} * libdevice.log1p({1})))",
+    "logaddexp": f"tl.where(({{0}} == {{1}}) & (tl.abs({{0}}) == float('inf')), {{0}}, {LARGER} + "
+    "libdevice.log1p(libdevice.exp(-tl.abs({0} - {1}))))",
+    "logaddexp2": f"tl.where(({{0}} == {{1}}) & (tl.abs({{0}}) == float('inf')), {{0}}, {LARGER} + "
+    f"libdevice.log1p(libdevice.exp2(-tl.abs({{0}} - {{1}}))) * {1 / math.log(2)})",
+}
+"""Functions of two tensors that give floats, computed as eager does."""
 
 
 def add(x: Argument, y: Argument, alpha: Argument = 1) -> Argument:
@@ -118,8 +131,59 @@ def remainder(x: Argument, y: Argument) -> Value:
     )
 
 
+def fmod(x: Argument, y: Argument) -> Value:
+    """The rest of a division, with the sign of x."""
+    return binary("libdevice.fmod({0}, {1})" if joined((x, y)).is_float else "{0} % {1}", x, y, exact=True)
+
+
+def shifted(sign: str, x: Argument, y: Argument) -> Value:
+    """Integers with their bits moved on; by more than there are, to what is left. Raises Unsupported for floats."""
+    dtype = joined((x, y))
+    if dtype.is_float or dtype.is_bool:
+        raise Unsupported("a shift of what has no bits")
+    bits = int(dtype.name.lstrip("uint"))
+    form = f"tl.where(({{1}} >= 0) & ({{1}} < {bits}), {{0}} {sign} ({{1}} & {bits - 1}), {{2}})"
+    rest: Argument = 0 if sign == "<<" else pointwise(f"{{0}} >> {bits - 1}", x, dtype=dtype, exact=True)
+    return pointwise(form, x, y, rest, dtype=dtype, exact=True)
+
+
+def float_power(x: Argument, exponent: Argument) -> Value:
+    """A power in float64."""
+    wide = DType("float64")
+    return power(*(cast(each, wide) if isinstance(each, Value) else each for each in (x, exponent)))
+
+
+def rounded(x: Value, decimals: Argument = 0) -> Value:
+    """The elements, rounded to so many decimals, halves to even."""
+    if not decimals:
+        return unary("round", x)
+    if not x.dtype.is_float:
+        raise Unsupported("integers rounded to decimals")
+    by = 10.0 ** abs(decimals)
+    there, back = ("{0} * {1}", "divided({0}, {1})")[:: 1 if decimals > 0 else -1]
+    return pointwise(back, unary("round", pointwise(there, x, by, dtype=x.dtype)), by, dtype=x.dtype)
+
+
+def ldexp(x: Value, y: Value) -> Argument:
+    """The elements times powers of two."""
+    return mul(x, power(2.0, y))
+
+
+def isclose(x: Value, y: Value, rtol: Argument = 1e-05, atol: Argument = 1e-08, equal_nan: Argument = False) -> Value:
+    """Whether elements differ by a tolerance at most."""
+    dtype = joined((x, y))
+    if not dtype.is_float:
+        raise Unsupported("isclose of integers")
+    close = "({0} == {1}) | ((tl.abs({2}) < float('inf')) & (tl.abs({2}) <= {3}))"
+    allowed = pointwise("{1} + tl.abs({2} * {0})", y, atol, rtol, dtype=dtype)
+    form = f"{close} | (({{0}} != {{0}}) & ({{1}} != {{1}}))" if equal_nan else close
+    return pointwise(form, x, y, sub(x, y), allowed, dtype=BOOL, work=dtype, exact=True)
+
+
 def power(x: Argument, exponent: Argument) -> Value:
     """x to a power, by products and roots where eager uses them."""
+    if not joined((x, exponent)).is_float and exponent not in (1, 2, 3):
+        raise Unsupported("a power of integers")
     if isinstance(exponent, Literal | Value) or not isinstance(x, Value):
         return binary("libdevice.pow({0}, {1})", x, exponent, floats=True)
     if exponent == 2:
@@ -181,10 +245,10 @@ def clamp_max(x: Value, max: Argument) -> Value:
     return clamp(x, None, max)
 
 
-def lerp(x: Value, y: Value, weight: Argument) -> Value:
-    """The way from x to y, as far as the weight says, computed from the nearer end."""
+def lerp(x: Value, end: Value, weight: Argument) -> Value:
+    """The way from x to an end, as far as the weight says, computed from the nearer end."""
     form = "tl.where(tl.abs({2}) < 0.5, {0} + {2} * ({1} - {0}), {1} - ({1} - {0}) * (1 - {2}))"
-    return pointwise(form, x, y, weight, dtype=x.dtype)
+    return pointwise(form, x, end, weight, dtype=x.dtype)
 
 
 def addcmul(x: Value, one: Value, two: Value, value: Argument = 1) -> Value:
@@ -217,6 +281,17 @@ ARITHMETIC: Mapping[str, Operation] = {
     "lerp": lerp,
     "addcmul": addcmul,
     "addcdiv": addcdiv,
+    "fmod": fmod,
+    **{label: partial(shifted, "<<") for label in ("lshift", "bitwise_left_shift")},
+    **{label: partial(shifted, ">>") for label in ("rshift", "bitwise_right_shift")},
+    "float_power": float_power,
+    "ldexp": ldexp,
+    "round": rounded,
+    "isclose": isclose,
+    **{label: partial(binary, form, floats=True) for label, form in _OF_TWO.items()},
+    "heaviside": partial(binary, "tl.where({0} == 0, {1}, ({0} > 0).to({work}))", exact=True),
+    "fmax": partial(binary, "tl.where({1} != {1}, {0}, tl.where({0} > {1}, {0}, {1}))", exact=True),
+    "fmin": partial(binary, "tl.where({1} != {1}, {0}, tl.where({0} < {1}, {0}, {1}))", exact=True),
     "floor_divide": floordiv,
     "mod": remainder,
     "clip": clamp,

@@ -63,6 +63,24 @@ def _truths(x: Value, y: Value) -> tuple[Value, Value]:
     return cast(x, BOOL), cast(y, BOOL)
 
 
+def logical_xor(x: Value, y: Value) -> Value:
+    """Whether one of the elements is not 0, and the other is."""
+    return logical("^", *_truths(x, y))
+
+
+def isinf_on(side: str, x: Value) -> Value:
+    """Whether the elements are infinite on one side of zero."""
+    if not x.dtype.is_float:
+        return isinf(x)
+    return pointwise(f'{{0}} == float("{side}inf")', x, dtype=BOOL, work=x.dtype, exact=True)
+
+
+def signbit(x: Value) -> Value:
+    """Whether the elements have a minus."""
+    form = "libdevice.signbit({0}) != 0" if x.dtype.is_float else "{0} < 0"
+    return pointwise(form, x, dtype=BOOL, work=x.dtype, exact=True)
+
+
 def isfinite(x: Value) -> Value:
     """Whether the elements are neither infinite nor NaN."""
     form = 'tl.abs({0}) < float("inf")' if x.dtype.is_float else "{0} == {0}"
@@ -111,6 +129,10 @@ CONDITIONS: Mapping[str, Operation] = {
     "isfinite": isfinite,
     "isinf": isinf,
     "isnan": isnan,
+    "logical_xor": logical_xor,
+    "isposinf": partial(isinf_on, ""),
+    "isneginf": partial(isinf_on, "-"),
+    "signbit": signbit,
     "where": where,
     "masked_fill": masked_fill,
     "bitwise_not": inverted,

@@ -7,10 +7,9 @@ from passnet_core.solvers.rules.coordinates import ORIGIN, Coordinate, Coordinat
 from passnet_core.solvers.rules.dtypes import wide_of
 from passnet_core.solvers.rules.kernels import Unsupported
 from passnet_core.solvers.rules.lowering.arguments import Argument, Operation, fixed, per_axis
-from passnet_core.solvers.rules.lowering.normalisations import per_channel
 from passnet_core.solvers.rules.lowering.pointwise import pointwise, single
 from passnet_core.solvers.rules.lowering.rearrangements import pad
-from passnet_core.solvers.rules.lowering.views import view_of
+from passnet_core.solvers.rules.lowering.views import per_channel, view_of
 from passnet_core.solvers.rules.lowering.windows import window
 from passnet_core.solvers.rules.sizes import ONE, Size
 from passnet_core.solvers.rules.values import Chosen, ElementWriter, Number, Pointwise, Reduction, Value, View
@@ -68,10 +67,10 @@ def _weighed(elements: Value, factor: Value, bias: Argument, rank: int) -> Value
 
 def conv_transpose1d(
     x: Value, weight: Value, bias: Argument = None, stride: Argument = 1, padding: Argument = 0,
-    more: Argument = 0, groups: int = 1, dilation: Argument = 1,
+    output_padding: Argument = 0, groups: int = 1, dilation: Argument = 1,
 ) -> Value:  # fmt: skip
     """The transpose of a convolution: each element of the result from those of x that reach it."""
-    (s,), (p,), (o,), (d,) = (per_axis(each, 1) for each in (stride, padding, more, dilation))
+    (s,), (p,), (o,), (d,) = (per_axis(each, 1) for each in (stride, padding, output_padding, dilation))
     k = fixed(weight.shape[2])
     size = x.shape[2]
     length = (size - 1) * s + (d * (k - 1) + o + 1 - 2 * p)

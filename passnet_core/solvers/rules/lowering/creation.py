@@ -1,7 +1,7 @@
 """Tensors of numbers that the operations themselves give."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from functools import partial
 
 from passnet_core.solvers.rules.dtypes import BOOL, FLOAT32, INT64, DType
 from passnet_core.solvers.rules.kernels import Unsupported
@@ -11,11 +11,11 @@ from passnet_core.solvers.rules.lowering.arguments import (
     Operation,
     dtype_of,
     flat_items,
-    only_placement,
     size_of,
 )
-from passnet_core.solvers.rules.lowering.pointwise import operand, single
-from passnet_core.solvers.rules.sizes import derived
+from passnet_core.solvers.rules.lowering.pointwise import cast, operand, pointwise, single
+from passnet_core.solvers.rules.lowering.views import unsqueeze
+from passnet_core.solvers.rules.sizes import ONE, ZERO, Size, derived
 from passnet_core.solvers.rules.values import Counted, Value, View
 
 
@@ -26,46 +26,39 @@ def filled(number: Argument, sizes: Sequence[Argument], dtype: DType) -> Value:
     return View(shape, dtype, element, single)
 
 
-def zeros(*sizes: Argument, size: Argument = None, dtype: Argument = None, **placement: Any) -> Value:
+def zeros(size: Sequence[Argument], dtype: Argument = None) -> Value:
     """Zeros."""
-    only_placement(placement)
-    return filled(0, sizes if size is None else (size,), dtype_of(dtype) or FLOAT32)
+    return filled(0, size, dtype_of(dtype) or FLOAT32)
 
 
-def ones(*sizes: Argument, size: Argument = None, dtype: Argument = None, **placement: Any) -> Value:
+def ones(size: Sequence[Argument], dtype: Argument = None) -> Value:
     """Ones."""
-    only_placement(placement)
-    return filled(1, sizes if size is None else (size,), dtype_of(dtype) or FLOAT32)
+    return filled(1, size, dtype_of(dtype) or FLOAT32)
 
 
-def full(size: Argument, fill_value: Argument, dtype: Argument = None, **placement: Any) -> Value:
+def full(size: Sequence[Argument], fill_value: Argument, dtype: Argument = None) -> Value:
     """The same number everywhere."""
-    only_placement(placement)
     default = BOOL if isinstance(fill_value, bool) else INT64 if isinstance(fill_value, int) else FLOAT32
-    return filled(fill_value, (size,), dtype_of(dtype) or default)
+    return filled(fill_value, size, dtype_of(dtype) or default)
 
 
-def zeros_like(x: Value, dtype: Argument = None, **placement: Any) -> Value:
+def zeros_like(x: Value, dtype: Argument = None) -> Value:
     """Zeros in the shape of another tensor."""
-    only_placement(placement)
     return filled(0, x.shape, dtype_of(dtype) or x.dtype)
 
 
-def ones_like(x: Value, dtype: Argument = None, **placement: Any) -> Value:
+def ones_like(x: Value, dtype: Argument = None) -> Value:
     """Ones in the shape of another tensor."""
-    only_placement(placement)
     return filled(1, x.shape, dtype_of(dtype) or x.dtype)
 
 
-def full_like(x: Value, fill_value: Argument, dtype: Argument = None, **placement: Any) -> Value:
+def full_like(x: Value, fill_value: Argument, dtype: Argument = None) -> Value:
     """The same number everywhere in the shape of another tensor."""
-    only_placement(placement)
     return filled(fill_value, x.shape, dtype_of(dtype) or x.dtype)
 
 
-def tensor(data: Argument, dtype: Argument = None, **placement: Any) -> Value:
+def tensor(data: Argument, dtype: Argument = None) -> Value:
     """A single number as a tensor. Raises Unsupported for more."""
-    only_placement(placement)
     if not isinstance(data, bool | int | float | Literal):
         raise Unsupported("a tensor of several numbers")
     number = data.value if isinstance(data, Literal) else data
@@ -73,25 +66,43 @@ def tensor(data: Argument, dtype: Argument = None, **placement: Any) -> Value:
     return filled(data, (), dtype_of(dtype) or default)
 
 
-def arange(
-    *bounds: Argument,
-    dtype: Argument = None,
-    start: Argument = None,
-    end: Argument = None,
-    step: Argument = 1,
-    **placement: Any,
-) -> Value:
+def arange(end: Argument, start: Argument = 0, step: Argument = 1, dtype: Argument = None) -> Value:
     """Integers from a start to an end, by a step. Raises Unsupported for floats."""
-    only_placement(placement)
-    given = [each for each in (start, *bounds, end) if each is not None]
-    if any(isinstance(each, float) for each in given):
+    if any(isinstance(each, float) for each in (start, end, step)):
         raise Unsupported("arange of floats")
-    first, last, by = (0, given[0], step) if len(given) == 1 else (*given, step)[:3] if len(given) == 2 else given
-    begin, stop, stride = size_of(first), size_of(last), size_of(by)
+    begin, stop, stride = size_of(start), size_of(end), size_of(step)
     count = stop - begin
     if not stride.is_one:
         count = derived("-(-{} // {})", lambda one, two: -(-one // two), count, stride)
     return Counted((count,), dtype_of(dtype) or INT64, 0, begin, stride)
+
+
+def new(label: str, x: Value, size: Sequence[Argument], dtype: Argument = None) -> Value:
+    """Zeros or ones in a shape, in the dtype of another tensor."""
+    return filled(int(label == "ones"), size, dtype_of(dtype) or x.dtype)
+
+
+def linspace(start: Argument, end: Argument, steps: Argument, dtype: Argument = None) -> Value:
+    """Numbers at equal distances from a start to an end, each counted from the nearer one."""
+    result = dtype_of(dtype) or FLOAT32
+    if (
+        not all(isinstance(each, int | float) for each in (start, end))
+        or not isinstance(steps, int)
+        or not result.is_float
+    ):
+        raise Unsupported("linspace of tensors or integers")
+    by = (end - start) / max(steps - 1, 1)
+    place = Counted((Size.of(steps),), FLOAT32, 0, ZERO, ONE)
+    form = f"tl.where({{0}} < {steps // 2}, {start} + {by!r} * {{0}}, {end} - {by!r} * ({steps - 1} - {{0}}))"
+    return pointwise(form if steps > 1 else f"{start} + 0.0 * {{0}}", place, dtype=result)
+
+
+def one_hot(x: Value, num_classes: Argument = -1) -> Value:
+    """1 at the class of each element, 0 at the others."""
+    if not isinstance(num_classes, int) or num_classes < 1:
+        raise Unsupported("one_hot of a number of classes that the elements tell")
+    classes = Counted((Size.of(num_classes),), INT64, 0, ZERO, ONE)
+    return cast(pointwise("{0} == {1}", unsqueeze(x, -1), classes, dtype=BOOL, work=INT64, exact=True), INT64)
 
 
 CREATION: Mapping[str, Operation] = {
@@ -101,7 +112,15 @@ CREATION: Mapping[str, Operation] = {
     "zeros_like": zeros_like,
     "ones_like": ones_like,
     "full_like": full_like,
+    "zero": zeros_like,
+    "fill": lambda x, value: filled(value, x.shape, x.dtype),
     "tensor": tensor,
     "arange": arange,
+    "new_zeros": partial(new, "zeros"),
+    "new_ones": partial(new, "ones"),
+    "new_full": lambda x, size, fill_value, dtype=None: filled(fill_value, size, dtype_of(dtype) or x.dtype),
+    "isreal": lambda x: filled(1, x.shape, BOOL),
+    "linspace": linspace,
+    "one_hot": one_hot,
 }
 """Operations that create tensors, by label."""

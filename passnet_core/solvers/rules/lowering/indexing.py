@@ -1,16 +1,19 @@
 """Elements by index: slices and pieces of axes, which are views, and elements that tensors choose."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TypeAlias
 
 from passnet_core.graphs.ir import Symbol
 from passnet_core.solvers.rules.coordinates import ORIGIN, Coordinate, Coordinates
+from passnet_core.solvers.rules.dtypes import BOOL, INT64
 from passnet_core.solvers.rules.kernels import Unsupported
 from passnet_core.solvers.rules.lowering.arguments import Argument, Operation, axis_of, size_of
-from passnet_core.solvers.rules.lowering.pointwise import broadcast
-from passnet_core.solvers.rules.lowering.views import view_of
+from passnet_core.solvers.rules.lowering.conditions import masked_fill
+from passnet_core.solvers.rules.lowering.pointwise import broadcast, pointwise
+from passnet_core.solvers.rules.lowering.views import expand, flatten, view_of
 from passnet_core.solvers.rules.sizes import ONE, ZERO, Size, aligned, derived
-from passnet_core.solvers.rules.values import Gathered, Value, broadcast_places
+from passnet_core.solvers.rules.values import Counted, Gathered, Reduction, Value, broadcast_places
 
 
 def getitem(x: Argument, index: Argument) -> Argument:
@@ -52,7 +55,7 @@ def indexed(x: Value, index: Argument) -> Value:
             chosen.append((axis, each))
             pieces.append((None, ZERO, ONE))
         else:
-            pieces.append((None, _position(each, x.shape[axis]), ONE))
+            pieces.append((None, position(each, x.shape[axis]), ONE))
 
     def inside(places: Coordinates) -> Coordinates:
         return tuple(
@@ -89,7 +92,7 @@ def select(x: Value, dim: int, index: Argument) -> Value:
 def narrow(x: Value, dim: int, start: Argument, length: Argument) -> Value:
     """A piece of an axis, from a place on."""
     axis = axis_of(dim, len(x.shape))
-    first = _position(start, x.shape[axis])
+    first = position(start, x.shape[axis])
     shape = (*x.shape[:axis], size_of(length), *x.shape[axis + 1 :])
     return view_of(x, shape, lambda places: (*places[:axis], places[axis] + first, *places[axis + 1 :]))
 
@@ -119,6 +122,26 @@ def split(x: Value, size: Argument, dim: int = 0) -> tuple[Value, ...]:
     return pieces_of(x, axis, [each] * (count - 1) + [each if last.seems(each) else last])
 
 
+def tensor_split(x: Value, sections: Argument = None, indices: Argument = None, dim: int = 0) -> tuple[Value, ...]:
+    """A number of pieces along an axis, the first ones longer by one; or those between places."""
+    axis = axis_of(dim, len(x.shape))
+    whole = x.shape[axis]
+    if isinstance(sections, int):
+        longer = {each % sections for each in whole.values}
+        if len(longer) > 1:
+            raise Unsupported("a split into unequal pieces")
+        each = whole.divided(Size.of(sections))
+        return pieces_of(x, axis, [each + (place < max(longer)) for place in range(sections)])
+    ends = [_bound(each, whole, whole) for each in indices]
+    starts = [ZERO, *ends]
+    return pieces_of(x, axis, [end - start for start, end in zip(starts, [*ends, whole])])
+
+
+def split_on(axis: int, x: Value, sections: Argument = None, indices: Argument = None) -> tuple[Value, ...]:
+    """Equal pieces along an axis, or those between places; a vector along its only one."""
+    return tensor_split(x, sections, indices, axis if len(x.shape) > 1 else 0)
+
+
 def pieces_of(x: Value, axis: int, sizes: Sequence[Size]) -> tuple[Value, ...]:
     """Pieces of these sizes along an axis, one after the other."""
     found: list[Value] = []
@@ -137,31 +160,60 @@ def unbind(x: Value, dim: int = 0) -> tuple[Value, ...]:
     return tuple(select(x, axis, index) for index in range(x.shape[axis].value))
 
 
-def embedding(
-    index: Value, weight: Value, padding_idx: Argument = None, max_norm: Argument = None, norm_type: Argument = 2.0,
-    scale_grad_by_freq: Argument = False, sparse: Argument = False,
-) -> Value:  # fmt: skip
-    """The rows of a table that an index names. Raises Unsupported if they are changed by it."""
-    if max_norm is not None:
-        raise Unsupported("embedding that renormalises")
-    rank = len(index.shape)
-    shape = (*index.shape, weight.shape[1])
-    indices = ((0, index, lambda places: places[:rank]),)
+def embedding(x: Value, weight: Value) -> Value:
+    """The rows of a table that x, an index, names."""
+    rank = len(x.shape)
+    shape = (*x.shape, weight.shape[1])
+    indices = ((0, x, lambda places: places[:rank]),)
     return Gathered(shape, weight.dtype, weight, indices, lambda places: (ORIGIN, places[-1]), wraps=False)
 
 
-def gather(x: Value, dim: int, index: Value) -> Value:
-    """The elements at places along an axis that an index of the same rank names."""
+def gather(x: Value, dim: int, index: Value, *, wraps: bool = False) -> Value:
+    """The elements at places along an axis that an index of the same rank names. wraps: they may be negative."""
     if not x.shape or len(index.shape) != len(x.shape):
         raise Unsupported("gather from or by a single number")
     axis = axis_of(dim, len(x.shape))
     return Gathered(
-        index.shape, x.dtype, x, ((axis, index, lambda places: places),), lambda places: places, wraps=False
+        index.shape, x.dtype, x, ((axis, index, lambda places: places),), lambda places: places, wraps=wraps
     )
+
+
+def take_along_dim(x: Value, indices: Value, dim: int | None = None) -> Value:
+    """The elements at places along an axis, in the shape that both have together."""
+    if dim is None:
+        return gather(flatten(x), 0, flatten(indices), wraps=True)
+    axis = axis_of(dim, len(x.shape))
+    shape = broadcast([(*each.shape[:axis], ONE, *each.shape[axis + 1 :]) for each in (x, indices)])
+    whole = ((*shape[:axis], each.shape[axis], *shape[axis + 1 :]) for each in (x, indices))
+    return gather(expand(x, next(whole)), axis, expand(indices, next(whole)), wraps=True)
+
+
+def take(x: Value, index: Value) -> Value:
+    """The elements at places in row-major order."""
+    rank = len(index.shape)
+    return Gathered(index.shape, x.dtype, flatten(x), ((0, index, lambda places: places[:rank]),), lambda _: (ORIGIN,))
+
+
+def index_fill(x: Value, dim: int, index: Value, value: Argument) -> Value:
+    """The elements, and a number at the places of an axis that a vector names."""
+    if not x.shape:
+        raise Unsupported("index_fill of a single number")
+    axis = axis_of(dim, len(x.shape))
+    size = x.shape[axis]
+    place = Counted((size, ONE), INT64, 0, ZERO, ONE)
+    places = pointwise(
+        "tl.where({0} < 0, {0} + {1}, {0})", flatten(index), Counted((ONE,), INT64, 0, size, ZERO), dtype=INT64
+    )
+    met = pointwise("{0} == {1}", place, places, dtype=BOOL, work=INT64, exact=True)
+    named = Reduction((size,), BOOL, "any", met, (1,), name="named")
+    mask = view_of(named, tuple(size if each == axis else ONE for each in range(len(x.shape))), lambda p: (p[axis],))
+    return masked_fill(x, mask, value)
 
 
 def index_select(x: Value, dim: int, index: Value) -> Value:
     """The elements at places of an axis that a vector names."""
+    if not x.shape:
+        raise Unsupported("index_select from a single number")
     axis = axis_of(dim, len(x.shape))
     shape = (*x.shape[:axis], *index.shape, *x.shape[axis + 1 :])
     return Gathered(
@@ -176,27 +228,30 @@ def _is_ellipsis(value: Argument) -> bool:
 def _sliced(given: slice, size: Size) -> tuple[Size, Size, Size]:
     """Start, length and step of a slice of a dimension."""
 
-    def bound(value: Argument, default: Size) -> Size:
-        if value is None:
-            return default
-        wanted = size_of(value)
-        if all(each < 0 for each in wanted.values):
-            wanted = size + wanted
-        lows, highs = zip(*aligned(wanted, size))
-        if all(a >= b for a, b in zip(lows, highs)):
-            return size
-        if any(a > b for a, b in zip(lows, highs)):
-            return derived("min({}, {})", min, wanted, size)
-        return wanted
-
     step = size_of(1 if given.step is None else given.step)
-    start, stop = bound(given.start, ZERO), bound(given.stop, size)
+    start, stop = _bound(given.start, size, ZERO), _bound(given.stop, size, size)
     if step.is_one:
         return start, stop - start, step
     return start, derived("-(-{} // {})", lambda one, two: -(-one // two), stop - start, step), step
 
 
-def _position(value: Argument, size: Size) -> Size:
+def _bound(value: Argument, size: Size, default: Size) -> Size:
+    """An end of a slice, within a dimension of this size."""
+    if value is None:
+        return default
+    wanted = size_of(value)
+    if all(each < 0 for each in wanted.values):
+        wanted = size + wanted
+    lows, highs = zip(*aligned(wanted, size))
+    if all(a >= b for a, b in zip(lows, highs)):
+        return size
+    if any(a > b for a, b in zip(lows, highs)):
+        return derived("min({}, {})", min, wanted, size)
+    return wanted
+
+
+def position(value: Argument, size: Size) -> Size:
+    """A place along an axis of this size, which may be counted from its end."""
     at = size_of(value)
     return size + at if all(each < 0 for each in at.values) else at
 
@@ -212,5 +267,14 @@ INDEXING: Mapping[str, Operation] = {
     "gather": gather,
     "index_select": index_select,
     "split_with_sizes": split,
+    **dict.fromkeys(("unsafe_split", "unsafe_split_with_sizes"), split),
+    "unsafe_chunk": chunk,
+    "tensor_split": tensor_split,
+    "hsplit": partial(split_on, 1),
+    "vsplit": partial(split_on, 0),
+    "dsplit": partial(split_on, 2),
+    "take_along_dim": take_along_dim,
+    "take": take,
+    "index_fill": index_fill,
 }
 """Operations that choose elements by index, by label."""

@@ -9,9 +9,10 @@ from passnet_core.solvers.rules.kernels import Unsupported
 from passnet_core.solvers.rules.lowering.arguments import Argument, Operation, size_of
 from passnet_core.solvers.rules.lowering.arithmetic import clamp
 from passnet_core.solvers.rules.lowering.conversions import converted_to
-from passnet_core.solvers.rules.lowering.pointwise import binary, pointwise
+from passnet_core.solvers.rules.lowering.pointwise import binary, cast, pointwise
 from passnet_core.solvers.rules.lowering.reductions import averaged, moments, moments_in_order, norm, reduced
-from passnet_core.solvers.rules.lowering.views import view_of, without_axes
+from passnet_core.solvers.rules.lowering.unary import unary
+from passnet_core.solvers.rules.lowering.views import per_channel, view_of, without_axes
 from passnet_core.solvers.rules.sizes import ONE
 from passnet_core.solvers.rules.values import ElementWriter, Order, Value, View
 
@@ -22,7 +23,7 @@ def normalize(x: Value, p: Argument = 2.0, dim: Argument = 1, eps: Argument = 1e
     return binary("divided({0}, {1})", x, clamp(length, eps, None))
 
 
-def softmax(x: Value, dim: Argument = -1, dtype: Argument = None) -> Value:
+def softmax(x: Value, dim: Argument, dtype: Argument = None) -> Value:
     """Exponentials along an axis, divided by their sum."""
     x, _, powers, total = _exponentials(x, dim, dtype)
     found = pointwise("divided({0}, {1})", powers, total, dtype=x.dtype, work=total.dtype)
@@ -30,7 +31,7 @@ def softmax(x: Value, dim: Argument = -1, dtype: Argument = None) -> Value:
     return found
 
 
-def log_softmax(x: Value, dim: Argument = -1, dtype: Argument = None) -> Value:
+def log_softmax(x: Value, dim: Argument, dtype: Argument = None) -> Value:
     """The logarithm of softmax."""
     x, largest, _, total = _exponentials(x, dim, dtype)
     found = pointwise("{0} - {1} - libdevice.log({2})", x, largest, total, dtype=x.dtype, work=total.dtype)
@@ -54,6 +55,26 @@ def _exponentials(x: Value, dim: Argument, dtype: Argument) -> tuple[Value, Valu
     return x, largest, powers, total
 
 
+def softmin(x: Value, dim: Argument, dtype: Argument = None) -> Value:
+    """softmax of the negative elements."""
+    return softmax(unary("neg", x), dim, dtype)
+
+
+def instance_norm(
+    x: Value, mean: Argument, var: Argument, weight: Argument = None, bias: Argument = None,
+    use_input_stats: Argument = True, eps: Argument = 1e-5,
+) -> Value:  # fmt: skip
+    """x with mean 0 and variance 1 in each channel of each example, or by given moments."""
+    if mean is not None:
+        return batch_norm(x, mean, var, weight, bias, use_input_stats, eps)
+    if use_input_stats is not True or len(x.shape) < 3:
+        raise Unsupported("instance_norm without a batch or moments")
+    wide = wide_of(x.dtype)
+    mean, variance = moments(x, tuple(range(2, len(x.shape))), 0, wide)
+    operands, weight, bias = (x, mean, _scale(variance, eps, wide)), per_channel(weight, x), per_channel(bias, x)
+    return scaled("({0} - {1}) * {2}", operands, weight, bias, x.dtype, wide)
+
+
 def layer_norm(
     x: Value, shape: Argument, weight: Argument = None, bias: Argument = None, eps: Argument = 1e-5
 ) -> Value:
@@ -65,6 +86,17 @@ def layer_norm(
     found = scaled("({0} - {1}) * {2}", (x, mean, scale), weight, bias, x.dtype, wide)
     found.contiguous = True
     return found
+
+
+def native_layer_norm(
+    x: Value, shape: Argument, weight: Argument, bias: Argument, eps: Argument
+) -> tuple[Value, Value, Value]:
+    """layer_norm, the mean, and the inverse of the deviation."""
+    if not x.dtype.is_wide and x.dtype.name != "float32":
+        raise Unsupported("moments in half precision")
+    mean, variance = moments(x, tuple(range(len(x.shape) - len(shape), len(x.shape))), 0, wide_of(x.dtype))
+    scale = _scale(variance, eps, wide_of(x.dtype))
+    return layer_norm(x, shape, weight, bias, eps), cast(mean, x.dtype), cast(scale, x.dtype)
 
 
 def _scale(variance: Value, eps: Argument, wide: DType) -> Value:
@@ -96,18 +128,9 @@ def rms_norm(x: Value, shape: Argument, weight: Argument = None, eps: Argument =
     return scaled("{0} * {1}", (x, scale), weight, None, x.dtype, wide)
 
 
-def per_channel(each: Value | None, x: Value) -> Value | None:
-    """One value for each channel, as an operand beside x."""
-    if each is None:
-        return None
-    rank = len(x.shape)
-    shape = (ONE, *each.shape, *[ONE] * (rank - 2)) if rank > 1 else each.shape
-    return view_of(each, shape, lambda places: (places[1],))
-
-
 def batch_norm(
     x: Value, mean: Argument, var: Argument, weight: Argument = None, bias: Argument = None,
-    training: Argument = False, momentum: Argument = 0.1, eps: Argument = 1e-5,
+    training: Argument = False, eps: Argument = 1e-5,
 ) -> Value:  # fmt: skip
     """x with mean 0 and variance 1 in each channel, by given moments, which must not change, or by its own."""
     if mean is not None and training is not False:
@@ -197,8 +220,11 @@ NORMALISATIONS: Mapping[str, Operation] = {
     "softmax": softmax,
     "log_softmax": log_softmax,
     "layer_norm": layer_norm,
+    "native_layer_norm": native_layer_norm,
     "rms_norm": rms_norm,
     "batch_norm": batch_norm,
     "group_norm": group_norm,
+    "instance_norm": instance_norm,
+    "softmin": softmin,
 }
 """Normalisations, by label."""

@@ -6,10 +6,21 @@ from passnet_core.solvers.rules.coordinates import Coordinates
 from passnet_core.solvers.rules.dtypes import DType, wide_of
 from passnet_core.solvers.rules.kernels import Unsupported
 from passnet_core.solvers.rules.lowering.arguments import Argument, Operation
-from passnet_core.solvers.rules.lowering.arithmetic import mul
+from passnet_core.solvers.rules.lowering.arithmetic import add, mul, sub
+from passnet_core.solvers.rules.lowering.indexing import unbind
 from passnet_core.solvers.rules.lowering.pointwise import broadcast, joined, pointwise
-from passnet_core.solvers.rules.lowering.views import unsqueeze, view_of
-from passnet_core.solvers.rules.sizes import Size
+from passnet_core.solvers.rules.lowering.rearrangements import stack
+from passnet_core.solvers.rules.lowering.reductions import summed
+from passnet_core.solvers.rules.lowering.views import (
+    broadcast_tensors,
+    copied,
+    reshaped,
+    transpose,
+    unsqueeze,
+    view_of,
+    without_axes,
+)
+from passnet_core.solvers.rules.sizes import ONE, Size, product
 from passnet_core.solvers.rules.values import Cast, Pointwise, Reduction, Shape, Value, broadcast_places
 
 
@@ -31,10 +42,14 @@ def contracted(
 
 
 def matmul(x: Value, y: Value) -> Value:
-    """The product of matrices, or of batches of them. Raises Unsupported for vectors."""
+    """The product of matrices, or of batches of them, or with a vector."""
     dtype = joined((x, y))
-    if len(x.shape) == 1 or len(y.shape) == 1:
-        raise Unsupported("matmul with a vector")
+    if len(x.shape) == 1:
+        found = matmul(unsqueeze(x, 0), y)
+        return without_axes(found, {len(found.shape) - (1 if len(y.shape) == 1 else 2)})
+    if len(y.shape) == 1:
+        found = matmul(x, unsqueeze(y, 1))
+        return without_axes(found, {len(found.shape) - 1})
     batch = broadcast([x.shape[:-2], y.shape[:-2]])
     shape = (*batch, x.shape[-2], y.shape[-1])
 
@@ -64,6 +79,44 @@ def linear(x: Value, weight: Value, bias: Argument = None) -> Value:
     if bias is None:
         return total
     return pointwise("{0} + {1}", total, bias, dtype=dtype, work=wide)
+
+
+def addr(x: Value, vec1: Value, y: Value, beta: Argument = 1, alpha: Argument = 1) -> Argument:
+    """beta * x + alpha * the outer product of two vectors."""
+    return add(x if beta == 1 else mul(x, beta), outer(vec1, y), alpha)
+
+
+def cross(x: Value, y: Value, dim: int | None = -1) -> Value:
+    """The cross product along an axis of size 3."""
+    if dim is None:
+        raise Unsupported("a cross product along an axis that the sizes tell")
+    given = [broadcast_tensors(x, y)[place] for place in (0, 1)]
+    (a, b, c), (d, e, f) = (unbind(each, dim) for each in given)
+    pairs = (((b, f), (c, e)), ((c, d), (a, f)), ((a, e), (b, d)))
+    return stack([sub(mul(*one), mul(*other)) for one, other in pairs], dim)
+
+
+def kron(x: Value, y: Value) -> Argument:
+    """Each element of x times y, in place of that element."""
+    rank = max(len(x.shape), len(y.shape))
+    one, other = (reshaped(each, (*[ONE] * (rank - len(each.shape)), *each.shape)) for each in (x, y))
+    sides = zip(one.shape, other.shape)
+    apart = (tuple(size for pair in pairs for size in pair) for pairs in (
+        [(size, ONE) for size in one.shape], [(ONE, size) for size in other.shape]
+    ))  # fmt: skip
+    found = mul(reshaped(one, next(apart)), reshaped(other, next(apart)))
+    return copied(reshaped(found, tuple(a * b for a, b in sides)))
+
+
+def inner(x: Value, y: Value) -> Argument:
+    """Sums of products over the last axes."""
+    if not x.shape or not y.shape:
+        return mul(x, y)
+    if len(y.shape) == 1:
+        return matmul(x, y)
+    flat = reshaped(y, (product(y.shape[:-1]), y.shape[-1]))
+    found = matmul(x, transpose(flat, 0, 1))
+    return copied(reshaped(found, (*x.shape[:-1], *y.shape[:-1])))
 
 
 def einsum(equation: str, *tensors: Argument) -> Value:
@@ -116,7 +169,13 @@ def outer(x: Value, y: Value) -> Argument:
 
 
 PRODUCTS: Mapping[str, Operation] = {
-    "outer": outer,
+    **dict.fromkeys(("outer", "ger"), outer),
+    "addr": addr,
+    "kron": kron,
+    "inner": inner,
+    "cross": cross,
+    "vecdot": lambda x, y, dim=-1: summed(mul(x, y), dim),
+    **dict.fromkeys(("dot", "vdot", "mv"), matmul),
     "matmul": matmul,
     "linear": linear,
     "einsum": einsum,

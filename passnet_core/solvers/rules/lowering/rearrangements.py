@@ -1,26 +1,39 @@
 """Rearrangements: elements in other places, in memory of their own."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from passnet_core.solvers.rules.coordinates import ORIGIN, Coordinate, Coordinates, Term, parted
 from passnet_core.solvers.rules.kernels import Unsupported
 from passnet_core.solvers.rules.layouts import dense, is_contiguous, sizes_of, strides_of
-from passnet_core.solvers.rules.lowering.arguments import Argument, Literal, Operation, axis_of, flat_items, size_of
-from passnet_core.solvers.rules.lowering.indexing import narrow
+from passnet_core.solvers.rules.lowering.arguments import (
+    CONTIGUOUS,
+    SAME_LAYOUT,
+    Argument,
+    Literal,
+    Operation,
+    axis_of,
+    flat_items,
+    size_of,
+)
+from passnet_core.solvers.rules.lowering.indexing import narrow, position
 from passnet_core.solvers.rules.lowering.pointwise import cast, joined, operand, pointwise, single
-from passnet_core.solvers.rules.lowering.views import unsqueeze, view_of
-from passnet_core.solvers.rules.sizes import ONE, ZERO, Size
+from passnet_core.solvers.rules.lowering.views import at_least, copied, flatten, reshaped, transpose, unsqueeze, view_of
+from passnet_core.solvers.rules.lowering.views import diagonal as diagonal_of
+from passnet_core.solvers.rules.sizes import ONE, ZERO, Size, product
 from passnet_core.solvers.rules.values import Chosen, Copied, ElementWriter, Value, View
 
 
-def contiguous(x: Value, memory_format: Argument = None) -> Value:
+def contiguous(x: Value) -> Value:
     """x, in memory in row-major order."""
     return x if is_contiguous(x) else Copied(x.shape, x.dtype, x, contiguous=True)
 
 
 def clone(x: Value, memory_format: Argument = None) -> Value:
-    """x, in memory of its own."""
-    return Copied(x.shape, x.dtype, x)
+    """x, in memory of its own. Raises Unsupported for layouts of images."""
+    if memory_format not in (*SAME_LAYOUT, CONTIGUOUS):
+        raise Unsupported("a copy in another layout")
+    return Copied(x.shape, x.dtype, x, contiguous=memory_format == CONTIGUOUS)
 
 
 def cat(tensors: Argument, dim: int = 0) -> Value:
@@ -64,10 +77,8 @@ def stack(tensors: Argument, dim: int = 0) -> Value:
 def pad(x: Value, pad: Argument, mode: str = "constant", value: Argument = None) -> Value:
     """x with more elements at the ends of axes."""
     given = flat_items((pad,))
-    if mode == "reflect":
-        return reflected(x, given)
     if mode != "constant":
-        raise Unsupported(f"padding of mode {mode}")
+        return mirrored(x, given, mode)
     ends: dict[int, tuple[Size, Size]] = {}
     for index in range(0, len(given), 2):
         axis = len(x.shape) - 1 - index // 2
@@ -91,8 +102,19 @@ def pad(x: Value, pad: Argument, mode: str = "constant", value: Argument = None)
     return Chosen(shape, x.dtype, ((test, x, moved), (None, fill, single)))
 
 
-def reflected(x: Value, pad: Sequence[Argument]) -> Value:
-    """Padding by the elements inside, in reverse, without the one at the border."""
+_MIRRORS: Mapping[str, str] = {
+    "reflect": "{last} - tl.abs({last} - tl.abs({place}))",
+    "replicate": "tl.minimum(tl.maximum({place}, 0), {last})",
+    "circular": "({place} + {last} + 1) % ({last} + 1)",
+}
+"""By the mode of padding, which element stands at a place."""
+
+
+def mirrored(x: Value, pad: Sequence[Argument], mode: str) -> Value:
+    """Padding by the elements inside: in reverse, without the one at the border, or by that one, or from the other end.
+    Raises Unsupported for another mode."""
+    if mode not in _MIRRORS or any(isinstance(each, int) and each < 0 for each in pad):
+        raise Unsupported(f"padding of mode {mode}")
     ends = {len(x.shape) - 1 - i // 2: (size_of(pad[i]), size_of(pad[i + 1])) for i in range(0, len(pad), 2)}
     shape = tuple(size + sum(ends.get(axis, ()), ZERO) for axis, size in enumerate(x.shape))
 
@@ -100,7 +122,7 @@ def reflected(x: Value, pad: Sequence[Argument]) -> Value:
         found = list(places)
         for axis, (before, _) in ends.items():
             last = writer.size(x.shape[axis] - 1)
-            text = f"{last} - tl.abs({last} - tl.abs({writer.place(places[axis] + -before)}))"
+            text = _MIRRORS[mode].format(last=last, place=writer.place(places[axis] + -before))
             found[axis] = Coordinate(
                 ((Term(text, places[axis].variables, x.shape[axis], read=places[axis].read), ONE),)
             )
@@ -109,9 +131,11 @@ def reflected(x: Value, pad: Sequence[Argument]) -> Value:
     return Copied(shape, x.dtype, View(shape, x.dtype, x, inside, name=x.name), contiguous=True)
 
 
-def roll(x: Value, shifts: Argument, dims: Argument = None) -> Value:
+def roll(x: Value, shifts: Argument, dims: Argument = ()) -> Value:
     """x with the elements of axes moved on, the last ones to the front."""
     by = flat_items((shifts,))
+    if not dims:
+        return copied(reshaped(rolled(flatten(x), int(by[0]), 0), x.shape)) if x.shape else x
     axes = [axis_of(each, len(x.shape)) for each in flat_items((dims,))]
     found = x
     for shift, axis in zip(by, axes):
@@ -136,9 +160,11 @@ def rolled(x: Value, shift: int, axis: int) -> Value:
     return Chosen(x.shape, x.dtype, ((test, x, wrapped), (None, x, plain)))
 
 
-def flip(x: Value, dims: Argument, *more: int) -> Value:
+def flip(x: Value, dims: Argument) -> Value:
     """x with the elements of axes in reverse."""
-    axes = {axis_of(each, len(x.shape)) for each in flat_items((dims, *more))}
+    axes = {axis_of(each, len(x.shape)) for each in flat_items((dims,))}
+    if not x.shape:
+        return clone(x)
 
     def inside(places: Coordinates) -> Coordinates:
         return tuple(
@@ -152,9 +178,9 @@ def flip(x: Value, dims: Argument, *more: int) -> Value:
     return found
 
 
-def repeat(x: Value, *sizes: Argument) -> Value:
+def repeat(x: Value, repeats: Sequence[Argument]) -> Value:
     """x, several times along each axis."""
-    given = [size_of(each) for each in flat_items(sizes)]
+    given = [size_of(each) for each in repeats]
     more = len(given) - len(x.shape)
     own = (*[ONE] * more, *x.shape)
     shape = tuple(each * size for each, size in zip(given, own))
@@ -170,10 +196,84 @@ def repeat(x: Value, *sizes: Argument) -> Value:
     return Copied(shape, x.dtype, View(shape, x.dtype, x, inside, name=x.name), contiguous=True)
 
 
+def tile(x: Value, repeats: Sequence[Argument]) -> Value:
+    """x, several times along its last axes, and along new ones before them."""
+    return repeat(x, (*[1] * (len(x.shape) - len(repeats)), *repeats))
+
+
+def turned(x: Value, k: int = 1, dims: Sequence[int] = (0, 1)) -> Value:
+    """x, turned by so many right angles in the plane of two axes."""
+    first, second = dims
+    match k % 4:
+        case 0:
+            return clone(x)
+        case 1:
+            return transpose(flip(x, second), first, second)
+        case 2:
+            return flip(x, dims)
+    return flip(transpose(x, first, second), second)
+
+
+def stacked(rank: int, axis: int, tensors: Sequence[Value]) -> Value:
+    """Tensors, with so many axes at least, one after the other along one."""
+    given = [at_least(rank, each) for each in tensors]
+    return cat(given, axis if len(given[0].shape) > axis else 0)
+
+
+def column_stack(tensors: Sequence[Value]) -> Value:
+    """Vectors as columns, and matrices, beside each other."""
+    return cat([each if len(each.shape) > 1 else reshaped(each, (product(each.shape), ONE)) for each in tensors], 1)
+
+
+def block_diag(*tensors: Value) -> Value:
+    """Matrices along the diagonal of one that has zeros elsewhere."""
+    given = [at_least(2, each) for each in tensors]
+    widths = [each.shape[1] for each in given]
+    rows = [pad(each, (sum(widths[:place], ZERO), sum(widths[place + 1 :], ZERO))) for place, each in enumerate(given)]
+    return cat(rows, 0)
+
+
+def diag(x: Value, diagonal: int = 0) -> Value:
+    """A matrix with a vector on a diagonal, or the diagonal of a matrix."""
+    return diag_embed(x, diagonal) if len(x.shape) == 1 else clone(diagonal_of(x, diagonal))
+
+
+def diag_embed(x: Value, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Value:
+    """Matrices with the elements of the last axis on a diagonal, and zeros elsewhere."""
+    if (dim1, dim2) != (-2, -1):
+        raise Unsupported("a diagonal of other axes")
+    size = x.shape[-1] + abs(offset)
+
+    def test(writer: ElementWriter, places: Coordinates) -> str:
+        return f"{writer.place(places[-1] + places[-2] * -1)} == {offset}"
+
+    def inside(_: ElementWriter, places: Coordinates) -> Coordinates:
+        return (*places[:-2], places[-1] + -max(offset, 0))
+
+    zero = operand(0, x.dtype)
+    return Chosen((*x.shape[:-1], size, size), x.dtype, ((test, x, inside), (None, zero, single)))
+
+
+def select_scatter(x: Value, src: Value, dim: int, index: Argument) -> Value:
+    """x with another tensor at one place of an axis."""
+    axis = axis_of(dim, len(x.shape))
+    at = position(index, x.shape[axis])
+
+    def test(writer: ElementWriter, places: Coordinates) -> str:
+        return f"{writer.place(places[axis])} == {writer.size(at)}"
+
+    def inside(_: ElementWriter, places: Coordinates) -> Coordinates:
+        return (*places[:axis], *places[axis + 1 :])
+
+    return Chosen(x.shape, x.dtype, ((test, cast(src, x.dtype), inside), (None, x, lambda _, places: places)))
+
+
 def repeat_interleave(x: Value, repeats: Argument, dim: int | None = None, output_size: Argument = None) -> Value:
     """x with each element of an axis several times. output_size says only how long the axis becomes."""
-    if dim is None or isinstance(repeats, Value):
-        raise Unsupported("repeat_interleave without a dimension or by a tensor")
+    if isinstance(repeats, Value):
+        raise Unsupported("repeat_interleave by a tensor")
+    if dim is None:
+        return repeat_interleave(flatten(x), repeats, 0)
     axis, times = axis_of(dim, len(x.shape)), size_of(repeats)
     shape = (*x.shape[:axis], x.shape[axis] * times, *x.shape[axis + 1 :])
 
@@ -232,6 +332,20 @@ REARRANGEMENTS: Mapping[str, Operation] = {
     "tril": tril,
     "triu": triu,
     "concat": cat,
-    "tile": repeat,
+    "concatenate": cat,
+    "tile": tile,
+    "fliplr": partial(flip, dims=1),
+    "flipud": partial(flip, dims=0),
+    "rot90": turned,
+    "hstack": partial(stacked, 1, 1),
+    **dict.fromkeys(("vstack", "row_stack"), partial(stacked, 2, 0)),
+    "dstack": partial(stacked, 3, 2),
+    "column_stack": column_stack,
+    "block_diag": block_diag,
+    "diag": diag,
+    "diag_embed": diag_embed,
+    "diagflat": lambda x, offset=0: diag_embed(flatten(x), offset),
+    "select_scatter": select_scatter,
+    "constant_pad_nd": pad,
 }
 """Rearrangements, by label."""

@@ -3,18 +3,20 @@
 import itertools
 import math
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from passnet_core.solvers.rules.coordinates import Coordinate, Coordinates
-from passnet_core.solvers.rules.dtypes import BOOL, INT64, DType, wide_of
+from passnet_core.solvers.rules.dtypes import BOOL, FLOAT32, INT64, DType, wide_of
 from passnet_core.solvers.rules.kernels import Unsupported
 from passnet_core.solvers.rules.lowering.arguments import Argument, Operation, axes_of
-from passnet_core.solvers.rules.lowering.arithmetic import LARGER, SMALLER, maximum, minimum
-from passnet_core.solvers.rules.lowering.conditions import isnan
+from passnet_core.solvers.rules.lowering.arithmetic import LARGER, SMALLER, add, div, maximum, minimum, sub
+from passnet_core.solvers.rules.lowering.conditions import inverted, isinf, isnan, where
 from passnet_core.solvers.rules.lowering.conversions import converted_to
-from passnet_core.solvers.rules.lowering.pointwise import binary, cast, in_dtype, pointwise
+from passnet_core.solvers.rules.lowering.creation import filled
+from passnet_core.solvers.rules.lowering.pointwise import cast, in_dtype, joined, pointwise
 from passnet_core.solvers.rules.lowering.stages import in_stages
 from passnet_core.solvers.rules.lowering.unary import unary
-from passnet_core.solvers.rules.lowering.views import view_of, without_axes
+from passnet_core.solvers.rules.lowering.views import diagonal, flatten, unsqueeze, view_of, without_axes
 from passnet_core.solvers.rules.sizes import ONE, Size, product
 from passnet_core.solvers.rules.values import (
     ElementWriter,
@@ -37,6 +39,7 @@ _FOLDS = {
     "min": SMALLER,
     "any": "{0} | {1}",
     "all": "{0} & {1}",
+    "prod": "{0} * {1}",
 }
 
 
@@ -120,6 +123,43 @@ def summed(x: Value, dim: Argument = None, keepdim: Argument = False, dtype: Arg
     return reduced("sum", x, dim, keepdim, result, order=Order.LANES)
 
 
+def prod(x: Value, dim: Argument = None, keepdim: Argument = False, dtype: Argument = None) -> Value:
+    """The product of elements, of integers as int64."""
+    if dtype is not None:
+        x = converted_to(x, dtype)
+    return reduced("prod", x, dim, keepdim, x.dtype if x.dtype.is_float else INT64)
+
+
+def nansum(x: Value, dim: Argument = None, keepdim: Argument = False, dtype: Argument = None) -> Value:
+    """The sum of the elements that are numbers."""
+    return summed(where(isnan(x), 0, x), dim, keepdim, dtype)
+
+
+def nanmean(x: Value, dim: Argument = None, keepdim: Argument = False, dtype: Argument = None) -> Value:
+    """The mean of the elements that are numbers."""
+    return div(nansum(x, dim, keepdim, dtype), summed(inverted(isnan(x)), dim, keepdim))
+
+
+def count_nonzero(x: Value, dim: Argument = None) -> Value:
+    """How many elements are not 0."""
+    return summed(cast(x, BOOL), dim)
+
+
+def logsumexp(x: Value, dim: Argument = None, keepdim: Argument = False) -> Value:
+    """The logarithm of the sum of exponentials, beside the largest element."""
+    x = x if x.dtype.is_float else cast(x, FLOAT32)
+    most = amax(x, dim, True)
+    most = where(isinf(most), 0.0, most)
+    total = unary("log", summed(unary("exp", sub(x, most)), dim, True))
+    found = add(total, most)
+    return found if keepdim else without_axes(found, axes_of(x, dim))
+
+
+def trace(x: Value) -> Value:
+    """The sum of the elements on the diagonal of a matrix."""
+    return summed(diagonal(x))
+
+
 def mean(x: Value, dim: Argument = None, keepdim: Argument = False, dtype: Argument = None) -> Value:
     """The mean of elements."""
     if dtype is not None:
@@ -154,19 +194,19 @@ def extreme(kind: str, x: Value, dim: Argument, keepdim: Argument) -> Value:
     return Pointwise(found.shape, x.dtype, 'tl.where({0}, float("nan"), {1})', (nan, found), True)
 
 
-def largest(x: Value, dim: Argument = None, keepdim: Argument = False) -> Argument:
+def largest(x: Value, dim: Argument = None, keepdim: Argument = False, y: Argument = None) -> Argument:
     """The largest element, with its place if an axis is given; or the larger one of two."""
-    if isinstance(dim, Value):
-        return maximum(x, dim)
+    if y is not None:
+        return maximum(x, y)
     if dim is None:
         return extreme("max", x, None, False)
     return (extreme("max", x, dim, keepdim), argmax(x, dim, keepdim))
 
 
-def smallest(x: Value, dim: Argument = None, keepdim: Argument = False) -> Argument:
+def smallest(x: Value, dim: Argument = None, keepdim: Argument = False, y: Argument = None) -> Argument:
     """The smallest element, with its place if an axis is given; or the smaller one of two."""
-    if isinstance(dim, Value):
-        return minimum(x, dim)
+    if y is not None:
+        return minimum(x, y)
     if dim is None:
         return extreme("min", x, None, False)
     return (extreme("min", x, dim, keepdim), argmin(x, dim, keepdim))
@@ -182,10 +222,18 @@ def argmin(x: Value, dim: Argument = None, keepdim: Argument = False) -> Value:
     return place_of("argmin", x, dim, keepdim)
 
 
+def aminmax(x: Value, dim: Argument = None, keepdim: Argument = False) -> tuple[Value, Value]:
+    """The smallest and the largest element."""
+    return amin(x, dim, keepdim), amax(x, dim, keepdim)
+
+
 def place_of(kind: str, x: Value, dim: Argument, keepdim: Argument) -> Value:
-    """The place of the largest or smallest element along an axis: that of the first NaN if there is one."""
-    if dim is None or not x.shape:
-        raise Unsupported(f"{kind} over everything")
+    """The place of the largest or smallest element along an axis, or of all: that of the first NaN if there is one."""
+    if not x.shape:
+        return filled(0, (), INT64)
+    if dim is None:
+        found = place_of(kind, flatten(x), 0, False)
+        return with_kept_axes(found, x, range(len(x.shape))) if keepdim else found
     found = reduced(kind, x, dim, keepdim, INT64)
     if not x.dtype.is_float:
         return found
@@ -259,31 +307,83 @@ def var(
     return found if keepdim else without_axes(found, axes_of(x, dim))
 
 
-def std(*args: Argument, **kwargs: Argument) -> Value:
+def with_mean(
+    spread: Operation,
+    x: Value,
+    dim: Argument = None,
+    unbiased: Argument = True,
+    keepdim: Argument = False,
+    correction: Argument = None,
+) -> tuple[Value, Value]:
+    """The variance, or its square root, and the mean."""
+    return spread(x, dim, unbiased, keepdim, correction), mean(x, dim, keepdim)
+
+
+def std(
+    x: Value, dim: Argument = None, unbiased: Argument = True, keepdim: Argument = False, correction: Argument = None
+) -> Value:
     """The square root of the variance, rounded once."""
-    found = var(*args, **kwargs, wide=True)
-    return cast(unary("sqrt", found), args[0].dtype if args else kwargs["x"].dtype)
+    return cast(unary("sqrt", var(x, dim, unbiased, keepdim, correction, wide=True)), x.dtype)
 
 
 def norm(x: Value, p: Argument = 2, dim: Argument = None, keepdim: Argument = False, dtype: Argument = None) -> Value:
-    """The Euclidean norm. Raises Unsupported for others."""
-    if p not in (2, 2.0, None, "fro"):
+    """The norm of some order. Raises Unsupported for norms of matrices."""
+    if dtype is not None:
+        x = converted_to(x, dtype)
+    p = 2.0 if p is None or p == "fro" else p
+    if isinstance(p, str) or not x.dtype.is_float:
         raise Unsupported(f"a norm of order {p}")
+    if math.isinf(p):
+        return extreme("max" if p > 0 else "min", unary("abs", x), dim, keepdim)
     wide = wide_of(x.dtype)
-    squares = pointwise("{0} * {0}", x, dtype=wide, exact=True)
-    squares.name = "squares"
-    total = reduced("sum", squares, dim, keepdim, wide, exact=True)
-    return pointwise("tl.sqrt_rn({0})", total, dtype=x.dtype, work=wide)
+    power, root = _POWERS.get(p, (f"libdevice.pow(tl.abs({{0}}), {p})", f"libdevice.pow({{0}}, {1 / (p or 1)})"))
+    powers = pointwise(power, x, dtype=wide, exact=True)
+    powers.name = "squares" if p == 2 else "powers"
+    total = reduced("sum", powers, dim, keepdim, wide, exact=True)
+    return pointwise(root, total, dtype=x.dtype, work=wide)
 
 
-def mse_loss(
-    x: Value, y: Value, size_average: Argument = None, reduce: Argument = None, reduction: str = "mean"
+_POWERS: Mapping[float, tuple[str, str]] = {
+    0: ("({0} != 0).to({work})", "{0}"),
+    1: ("tl.abs({0})", "{0}"),
+    2: ("{0} * {0}", "tl.sqrt_rn({0})"),
+}
+"""By the order of a norm, what is summed of each element, and what the norm is of the sum."""
+
+
+def linalg_norm(
+    x: Value, p: Argument = None, dim: Argument = None, keepdim: Argument = False, dtype: Argument = None
 ) -> Value:
-    """The mean of squared differences, or their sum, or all of them."""
-    difference = binary("({0} - {1}) * ({0} - {1})", x, y)
-    if reduction == "none":
-        return difference
-    return mean(difference) if reduction == "mean" else summed(difference)
+    """The norm of a vector. Raises Unsupported for one of a matrix."""
+    if p is not None and not (isinstance(dim, int) or (len(dim) if dim else len(x.shape)) == 1):
+        raise Unsupported("a norm of matrices")
+    return norm(x, p, dim, keepdim, dtype)
+
+
+def matrix_norm(x: Value, p: Argument = "fro", dim: Sequence[int] = (-2, -1), keepdim: Argument = False) -> Value:
+    """The norm of matrices, by squares, or by sums of rows or columns. Raises Unsupported for others."""
+    if p == "fro":
+        return norm(x, 2, dim, keepdim)
+    if p not in (1, -1, math.inf, -math.inf):
+        raise Unsupported(f"a norm of matrices of order {p}")
+    added, left = dim if abs(p) == 1 else dim[::-1]
+    found = extreme("max" if p > 0 else "min", norm(x, 1, added, True), left, True)
+    return found if keepdim else without_axes(found, axes_of(x, dim))
+
+
+def searched(x: Value, boundaries: Value, right: Argument) -> Value:
+    """How many boundaries are smaller than each element, or not larger if `right` says so."""
+    if not isinstance(x, Value) or len(boundaries.shape) != 1:
+        raise Unsupported("a search for a number, or in several rows")
+    dtype = joined((boundaries, x))
+    sides = (unsqueeze(x, -1), boundaries)
+    met = pointwise("{1} <= {0}" if right else "{1} < {0}", *sides, dtype=BOOL, work=dtype, exact=True)
+    return summed(met, -1)
+
+
+def dist(x: Value, y: Value, p: Argument = 2) -> Value:
+    """The norm of the difference."""
+    return norm(sub(x, y), p)
 
 
 REDUCTIONS: Mapping[str, Operation] = {
@@ -300,7 +400,20 @@ REDUCTIONS: Mapping[str, Operation] = {
     "var": var,
     "std": std,
     "norm": norm,
-    "mse_loss": mse_loss,
+    "torch.linalg.norm": linalg_norm,
+    "prod": prod,
+    "nansum": nansum,
+    "nanmean": nanmean,
+    "count_nonzero": count_nonzero,
+    "logsumexp": logsumexp,
+    "trace": trace,
+    "matrix_norm": matrix_norm,
+    "bucketize": lambda x, boundaries, right=False: searched(x, boundaries, right),
+    "searchsorted": lambda sorted_sequence, x, right=False: searched(x, sorted_sequence, right),
+    "aminmax": aminmax,
+    "var_mean": partial(with_mean, var),
+    "std_mean": partial(with_mean, std),
+    "dist": dist,
     "vector_norm": norm,
     "linalg_vector_norm": norm,
 }

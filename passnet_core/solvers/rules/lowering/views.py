@@ -1,12 +1,11 @@
 """Views: the same elements at other places, in other shapes."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 
-from passnet_core.graphs.ir import Symbol
 from passnet_core.solvers.rules.coordinates import ORIGIN, Coordinates, flattened, unflattened
-from passnet_core.solvers.rules.dtypes import DType
 from passnet_core.solvers.rules.kernels import Unsupported
-from passnet_core.solvers.rules.layouts import strides_of
+from passnet_core.solvers.rules.layouts import is_contiguous, strides_of
 from passnet_core.solvers.rules.lowering.arguments import (
     Argument,
     Operation,
@@ -15,7 +14,8 @@ from passnet_core.solvers.rules.lowering.arguments import (
     flat_items,
     size_of,
 )
-from passnet_core.solvers.rules.sizes import ONE, Size, aligned, assume, product
+from passnet_core.solvers.rules.lowering.pointwise import broadcast
+from passnet_core.solvers.rules.sizes import ONE, Size, aligned, assume, derived, product
 from passnet_core.solvers.rules.values import Copied, ElementWriter, Shape, Value, View, broadcast_places
 
 
@@ -30,26 +30,107 @@ def with_origins(places: Coordinates, axes: Collection[int]) -> Coordinates:
     return tuple(ORIGIN if axis in axes else next(left) for axis in range(len(places) + len(axes)))
 
 
-def transpose(x: Value, one: int, other: int) -> Value:
+def transpose(x: Value, dim0: int, dim1: int) -> Value:
     """x with two axes exchanged."""
     order = list(range(len(x.shape)))
-    one, other = axis_of(one, len(order)), axis_of(other, len(order))
+    one, other = axis_of(dim0, len(order)), axis_of(dim1, len(order))
     order[one], order[other] = order[other], order[one]
     return permute(x, order)
 
 
-def permute(x: Value, *dims: Argument) -> Value:
+def permute(x: Value, dims: Sequence[Argument]) -> Value:
     """x with its axes in another order."""
-    order = [axis_of(each, len(x.shape)) for each in flat_items(dims)]
+    order = [axis_of(each, len(x.shape)) for each in dims]
     shape = tuple(x.shape[axis] for axis in order)
     return view_of(x, shape, lambda places: tuple(places[order.index(axis)] for axis in range(len(order))))
 
 
-def movedim(x: Value, source: int, destination: int) -> Value:
-    """x with one axis at another position."""
-    order = [axis for axis in range(len(x.shape)) if axis != axis_of(source, len(x.shape))]
-    order.insert(axis_of(destination, len(x.shape)), axis_of(source, len(x.shape)))
+def movedim(x: Value, source: Argument, destination: Argument) -> Value:
+    """x with some axes at other positions."""
+    rank = len(x.shape)
+    taken, put = ([axis_of(each, rank) for each in flat_items((axes,))] for axes in (source, destination))
+    order = [axis for axis in range(rank) if axis not in taken]
+    for to, axis in sorted(zip(put, taken, strict=True)):
+        order.insert(to, axis)
     return permute(x, order)
+
+
+def diagonal(x: Value, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Value:
+    """The elements on a diagonal of two axes, in a new last axis."""
+    rank = len(x.shape)
+    one, other = axis_of(dim1, rank), axis_of(dim2, rank)
+    down, across = max(-offset, 0), max(offset, 0)
+    length = derived(
+        f"max(min({{}} - {down}, {{}} - {across}), 0)",
+        lambda a, b: max(min(a - down, b - across), 0),
+        x.shape[one],
+        x.shape[other],
+    )
+    kept = [axis for axis in range(rank) if axis not in (one, other)]
+
+    def inside(places: Coordinates) -> Coordinates:
+        starts = {one: places[-1] + down, other: places[-1] + across}
+        return tuple(starts[axis] if axis in starts else places[kept.index(axis)] for axis in range(rank))
+
+    return view_of(x, (*(x.shape[axis] for axis in kept), length), inside)
+
+
+def as_strided(x: Value, size: Sequence[int], stride: Sequence[int], storage_offset: Argument = None) -> Value:
+    """The elements at steps of these lengths in memory. Raises Unsupported unless that is in row-major order."""
+    if not is_contiguous(x) or not x.shape:
+        raise Unsupported("as_strided of what lies in another order")
+
+    def inside(writer: ElementWriter, places: Coordinates) -> Coordinates:
+        flat = ORIGIN + Size.of(storage_offset or 0)
+        for place, step in zip(places, stride, strict=True):
+            flat = flat + place * step
+        return tuple(unflattened(flat, x.shape, writer))
+
+    return View(tuple(map(size_of, size)), x.dtype, x, inside, name=x.name)
+
+
+def at_least(rank: int, *tensors: Value) -> Argument:
+    """Tensors with axes of size 1 put around theirs, so that they have so many."""
+    found: list[Value] = []
+    for each in tensors:
+        while len(each.shape) < rank:
+            each = unsqueeze(each, -1 if len(each.shape) == 2 else 0)
+        found.append(each)
+    return found[0] if len(found) == 1 else tuple(found)
+
+
+def broadcast_tensors(*tensors: Value) -> tuple[Value, ...]:
+    """Tensors, each repeated to the shape that they have together."""
+    shape = broadcast([each.shape for each in tensors])
+    return tuple(expand(each, shape) for each in tensors)
+
+
+def channels_in_order(x: Value, parts: Argument, order: Sequence[int], shape: Shape) -> Value:
+    """x with its axes taken apart, the parts in another order, in a shape: in memory of its own."""
+    return Copied(shape, x.dtype, reshaped(permute(reshaped(x, parts), order), shape), contiguous=True)
+
+
+def pixel_shuffle(x: Value, upscale_factor: int) -> Value:
+    """Images with blocks of pixels in the place of channels."""
+    (*lead, channels, high, wide), r = x.shape, Size.of(upscale_factor)
+    n, count = len(lead), channels.divided(r * r)
+    order = [*range(n), n, n + 3, n + 1, n + 4, n + 2]
+    return channels_in_order(x, (*lead, count, r, r, high, wide), order, (*lead, count, high * r, wide * r))
+
+
+def pixel_unshuffle(x: Value, downscale_factor: int) -> Value:
+    """Images with channels in the place of blocks of pixels."""
+    (*lead, channels, high, wide), r = x.shape, Size.of(downscale_factor)
+    n, low, thin = len(lead), high.divided(r), wide.divided(r)
+    order = [*range(n), n, n + 2, n + 4, n + 1, n + 3]
+    return channels_in_order(x, (*lead, channels, low, r, thin, r), order, (*lead, channels * r * r, low, thin))
+
+
+def channel_shuffle(x: Value, groups: Argument) -> Value:
+    """The channels of groups, in turn."""
+    (batch, channels, *rest), count = x.shape, size_of(groups)
+    order = [0, 2, 1, *range(3, len(rest) + 3)]
+    return channels_in_order(x, (batch, count, channels.divided(count), *rest), order, x.shape)
 
 
 def matrix_transposed(x: Value) -> Value:
@@ -69,7 +150,7 @@ def squeeze(x: Value, dim: Argument = None) -> Value:
     if dim is None:
         axes = {axis for axis, size in enumerate(x.shape) if size.seems_one}
     else:
-        axes = {axis for axis in axes_of(x, dim) if x.shape[axis].seems_one}
+        axes = {axis for axis in (axes_of(x, dim) if dim != () else ()) if x.shape[axis].seems_one}
     return without_axes(x, axes)
 
 
@@ -81,9 +162,9 @@ def without_axes(x: Value, axes: Collection[int]) -> Value:
     return view_of(x, shape, lambda places: with_origins(places, axes))
 
 
-def expand(x: Value, *sizes: Argument) -> Value:
+def expand(x: Value, size: Sequence[Argument]) -> Value:
     """x, repeated along axes of size 1 and along new ones."""
-    given = flat_items(sizes)
+    given = list(size)
     more = len(given) - len(x.shape)
     shape = tuple(
         x.shape[axis - more] if isinstance(each, int) and each == -1 else size_of(each)
@@ -98,17 +179,12 @@ def expand(x: Value, *sizes: Argument) -> Value:
 
 def expand_as(x: Value, other: Value) -> Value:
     """x, repeated to the shape of another tensor."""
-    return expand(x, *other.shape)
+    return expand(x, other.shape)
 
 
-def broadcast_to(x: Value, *sizes: Argument) -> Value:
-    """x, repeated to a shape."""
-    return expand(x, *sizes)
-
-
-def reshape(x: Value, *sizes: Argument, shape: Argument = None) -> Value:
+def reshape(x: Value, size: Sequence[Argument]) -> Value:
     """x in another shape: a view if it can be one, and a copy otherwise."""
-    given = flat_items(sizes if shape is None else (shape,))
+    given = list(size)
     known = [size_of(each) for each in given if not (isinstance(each, int) and each == -1)]
     wanted = tuple(_rest(x, given, known) if isinstance(each, int) and each == -1 else size_of(each) for each in given)
     return copied(reshaped(x, wanted))
@@ -119,11 +195,9 @@ def copied(x: Value) -> Value:
     return x if strides_of(x) is not None else Copied(x.shape, x.dtype, x, contiguous=True)
 
 
-def viewed(x: Value, *sizes: Argument) -> Value:
+def viewed(x: Value, size: Sequence[Argument]) -> Value:
     """x in another shape, in the same memory."""
-    if len(sizes) == 1 and isinstance(sizes[0], Symbol | DType):
-        raise Unsupported("a view in another dtype")
-    found = reshape(x, *sizes)
+    found = reshape(x, size)
     return found.operand if isinstance(found, Copied) else found
 
 
@@ -137,18 +211,18 @@ def reshape_as(x: Value, other: Value) -> Value:
     return copied(reshaped(x, other.shape))
 
 
-def flatten(x: Value, start: int = 0, end: int = -1) -> Value:
+def flatten(x: Value, start_dim: int = 0, end_dim: int = -1) -> Value:
     """x with several axes as one."""
     if not x.shape:
         return reshaped(x, (ONE,))
-    first, last = axis_of(start, len(x.shape)), axis_of(end, len(x.shape))
+    first, last = axis_of(start_dim, len(x.shape)), axis_of(end_dim, len(x.shape))
     return copied(reshaped(x, (*x.shape[:first], product(x.shape[first : last + 1]), *x.shape[last + 1 :])))
 
 
-def unflatten(x: Value, dim: int, sizes: Argument) -> Value:
+def unflatten(x: Value, dim: int, size: Sequence[Argument]) -> Value:
     """x with one axis as several."""
     axis = axis_of(dim, len(x.shape))
-    given = list(sizes)
+    given = list(size)
     known = [size_of(each) for each in given if each != -1]
     found = [x.shape[axis].divided(product(known)) if each == -1 else size_of(each) for each in given]
     return reshaped(x, (*x.shape[:axis], *found, *x.shape[axis + 1 :]))
@@ -180,17 +254,25 @@ def reshaped(x: Value, shape: Shape) -> Value:
     return View(tuple(sizes), x.dtype, x, inside, name=x.name)
 
 
+def per_channel(each: Value | None, x: Value) -> Value | None:
+    """One value for each channel, as an operand beside x."""
+    if each is None:
+        return None
+    rank = len(x.shape)
+    shape = (ONE, *each.shape, *[ONE] * (rank - 2)) if rank > 1 else each.shape
+    return view_of(each, shape, lambda places: (places[1],))
+
+
 def meshgrid(*tensors: Argument, indexing: str = "ij") -> tuple[Value, ...]:
     """Each of several vectors, repeated along the axes of the others."""
-    given = [each for item in tensors for each in (item if isinstance(item, tuple | list) else [item])]
-    if indexing != "ij" or not all(len(each.shape) == 1 for each in given):
-        raise Unsupported("a meshgrid of another kind")
+    given = [each if each.shape else unsqueeze(each, 0) for each in flat_items(tensors)]
     shape = tuple(each.shape[0] for each in given)
 
     def along(axis: int) -> Callable[[Coordinates], Coordinates]:
         return lambda places: (places[axis],)
 
-    return tuple(view_of(each, shape, along(axis)) for axis, each in enumerate(given))
+    grids = tuple(view_of(each, shape, along(axis)) for axis, each in enumerate(given))
+    return tuple(transpose(each, 0, 1) for each in grids) if indexing == "xy" and len(given) > 1 else grids
 
 
 def _rest(x: Value, given: Sequence[Argument], known: Sequence[Size]) -> Size:
@@ -259,11 +341,21 @@ VIEWS: Mapping[str, Operation] = {
     "permute": permute,
     "movedim": movedim,
     "t": matrix_transposed,
+    "adjoint": partial(transpose, dim0=-2, dim1=-1),
+    "diagonal": diagonal,
+    "as_strided": as_strided,
+    "torch.linalg.diagonal": lambda x, *, offset=0, dim1=-2, dim2=-1: diagonal(x, offset, dim1, dim2),
+    "ravel": flatten,
+    **{f"atleast_{rank}d": partial(at_least, rank) for rank in (1, 2, 3)},
+    "broadcast_tensors": broadcast_tensors,
+    "pixel_shuffle": pixel_shuffle,
+    "pixel_unshuffle": pixel_unshuffle,
+    "channel_shuffle": channel_shuffle,
     "unsqueeze": unsqueeze,
     "squeeze": squeeze,
     "expand": expand,
     "expand_as": expand_as,
-    "broadcast_to": broadcast_to,
+    "broadcast_to": expand,
     "reshape": reshape,
     "view": viewed,
     "view_as": view_as,
@@ -271,6 +363,7 @@ VIEWS: Mapping[str, Operation] = {
     "flatten": flatten,
     "unflatten": unflatten,
     "meshgrid": meshgrid,
-    "swapaxes": transpose,
+    **dict.fromkeys(("swapaxes", "swapdims"), transpose),
+    "moveaxis": movedim,
 }
 """Views, by label."""

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from passnet_core.solvers.rules.coordinates import Coordinates
 from passnet_core.solvers.rules.dtypes import wide_of
@@ -62,10 +63,13 @@ def _count(size: Size, k: int, s: int, p: int, d: int, up: bool) -> Size:
     return derived(f"(-(-{{0}} // {s}) + 1 - (-(-{{0}} // {s}) * {s} >= {{1}} + {p}))", counted, steps, size)
 
 
-def unfold(x: Value, dim: Argument = None, size: Argument = None, step: Argument = None, **rest: Argument) -> Value:
+def unfold(
+    x: Value, dim: Argument = None, size: Argument = None, step: Argument = None, kernel_size: Argument = None,
+    dilation: Argument = 1, padding: Argument = 0, stride: Argument = 1,
+) -> Value:  # fmt: skip
     """The windows along an axis, in a new last axis; or those of an image as columns."""
-    if rest:
-        return columns_of(x, **rest)
+    if kernel_size is not None:
+        return columns_of(x, kernel_size, stride, padding, dilation)
     axis, by = axis_of(dim, len(x.shape)), size_of(step)
     length = size_of(size)
     count = (x.shape[axis] - length).divided(by) + 1
@@ -73,16 +77,14 @@ def unfold(x: Value, dim: Argument = None, size: Argument = None, step: Argument
     return view_of(x, shape, lambda p: (*p[:axis], p[axis] * by + p[-1], *p[axis + 1 : -1]))
 
 
-def columns_of(
-    x: Value, kernel_size: Argument, stride: Argument = 1, padding: Argument = 0, dilation: Argument = 1
-) -> Value:
+def columns_of(x: Value, kernel_size: Argument, stride: Argument, padding: Argument, dilation: Argument) -> Value:
     """The windows of an image as columns, as torch.nn.functional.unfold has them."""
     out, lengths, where, test = window(x, 2, kernel_size, stride, padding, dilation)
     if test is not None:
         raise Unsupported("unfold with padding")
     count, channels, high, wide = out
     windows = view_of(x, (*out, *lengths), where)
-    ordered = permute(windows, 0, 1, 4, 5, 2, 3)
+    ordered = permute(windows, (0, 1, 4, 5, 2, 3))
     shape = (count, channels * product(lengths), high * wide)
     return Copied(shape, x.dtype, reshaped(ordered, shape), contiguous=True)
 
@@ -118,53 +120,52 @@ def pooled(
     return reduced("sum", elements, axes, False, wide, exact=True)
 
 
-def max_pool2d(
+def max_pool(
+    rank: int,
     x: Value,
-    kernel: Argument,
+    kernel_size: Argument,
     stride: Argument = None,
     padding: Argument = 0,
     dilation: Argument = 1,
     ceil_mode: Argument = False,
-    return_indices: Argument = False,
 ) -> Value:
-    """The largest element of each window of an image."""
-    if return_indices:
-        raise Unsupported("max_pool2d with indices")
-    up = bool(ceil_mode) and not fits_evenly(x, kernel, stride, padding, dilation)
-    return pooled("max", x, 2, kernel, stride, padding, dilation, 'float("-inf")', up)
+    """The largest element of each window over so many last axes."""
+    up = bool(ceil_mode) and not fits_evenly(x, rank, kernel_size, stride, padding, dilation)
+    return pooled("max", x, rank, kernel_size, stride, padding, dilation, 'float("-inf")', up)
 
 
-def fits_evenly(x: Value, kernel: Argument, stride: Argument, padding: Argument, dilation: Argument) -> bool:
+def fits_evenly(x: Value, rank: int, kernel: Argument, stride: Argument, padding: Argument, dilation: Argument) -> bool:
     """Whether windows fit without a rest, so that rounding up changes nothing."""
-    ks, ss, ps, ds = (per_axis(value, 2) for value in (kernel, _stride(stride, kernel), padding, dilation))
+    ks, ss, ps, ds = (per_axis(value, rank) for value in (kernel, _stride(stride, kernel), padding, dilation))
     return all(
         (length + 2 * p - d * (k - 1) - 1) % s == 0
-        for size, k, s, p, d in zip(x.shape[-2:], ks, ss, ps, ds)
+        for size, k, s, p, d in zip(x.shape[-rank:], ks, ss, ps, ds)
         for length in size.values
     )
 
 
-def avg_pool2d(
+def avg_pool(
+    rank: int,
     x: Value,
-    kernel: Argument,
+    kernel_size: Argument,
     stride: Argument = None,
     padding: Argument = 0,
     ceil_mode: Argument = False,
     count_include_pad: Argument = True,
     divisor_override: Argument = None,
 ) -> Value:
-    """The mean of each window of an image."""
-    up = bool(ceil_mode) and not fits_evenly(x, kernel, stride, padding, 1)
-    total = pooled("sum", x, 2, kernel, stride, padding, 1, "0.0", up)
-    count: Argument = float(divisor_override or math.prod(per_axis(kernel, 2)))
-    if not divisor_override and (up or (any(per_axis(padding, 2)) and not count_include_pad)):
+    """The mean of each window over so many last axes."""
+    up = bool(ceil_mode) and not fits_evenly(x, rank, kernel_size, stride, padding, 1)
+    total = pooled("sum", x, rank, kernel_size, stride, padding, 1, "0.0", up)
+    count: Argument = float(divisor_override or math.prod(per_axis(kernel_size, rank)))
+    if not divisor_override and (up or (any(per_axis(padding, rank)) and not count_include_pad)):
         # the windows at the borders have fewer elements
         ones = View(x.shape, total.dtype, Number((), total.dtype, "1.0"), single)
-        count = pooled("sum", ones, 2, kernel, stride, padding, 1, "0.0", up, int(bool(count_include_pad)))
+        count = pooled("sum", ones, rank, kernel_size, stride, padding, 1, "0.0", up, int(bool(count_include_pad)))
     return pointwise("divided({0}, {1})", total, count, dtype=x.dtype, work=total.dtype)
 
 
-def adaptive(x: Value, rank: int, size: Argument) -> Value:
+def adaptive(rank: int, x: Value, size: Argument) -> Value:
     """The means of windows that give a result of a size."""
     wanted = list(size) if isinstance(size, tuple | list) else [size] * rank
     lead = len(x.shape) - rank
@@ -189,21 +190,10 @@ def adaptive(x: Value, rank: int, size: Argument) -> Value:
     return averaged(elements, tuple(range(lead + rank, lead + 2 * rank)), False, x.dtype)
 
 
-def adaptive_avg_pool2d(x: Value, size: Argument) -> Value:
-    """The means of windows of an image that give one of a size."""
-    return adaptive(x, 2, size)
-
-
-def adaptive_avg_pool1d(x: Value, size: Argument) -> Value:
-    """The means of windows along an axis that give a result of a size."""
-    return adaptive(x, 1, size)
-
-
 WINDOWS: Mapping[str, Operation] = {
     "unfold": unfold,
-    "max_pool2d": max_pool2d,
-    "avg_pool2d": avg_pool2d,
-    "adaptive_avg_pool2d": adaptive_avg_pool2d,
-    "adaptive_avg_pool1d": adaptive_avg_pool1d,
+    **{f"max_pool{rank}d": partial(max_pool, rank) for rank in (1, 2, 3)},
+    **{f"avg_pool{rank}d": partial(avg_pool, rank) for rank in (1, 2, 3)},
+    **{f"adaptive_avg_pool{rank}d": partial(adaptive, rank) for rank in (1, 2, 3)},
 }
 """Operations on windows, by label."""

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from passnet_core.bundles.reading import write_bundle
 from passnet_core.corpus.layout import write_task
-from passnet_core.execution.backends.fake import FAKE_ENVIRONMENT
 from passnet_core.execution.jobs import new_run
 from passnet_core.records import (
     DISQUALIFIED,
@@ -44,6 +43,7 @@ from passnet_core.records import (
 )
 from passnet_core.store import exchange
 from passnet_core.store.rows import RunFile
+from tests.fake_backend import FAKE_ENVIRONMENT
 
 CODE = """import torch
 

@@ -7,6 +7,7 @@ from textwrap import dedent, indent
 
 from passnet_core.graphs.ir import Graph, Node, NodeKind, Ref, Value, substituted
 from passnet_core.graphs.source import emit
+from passnet_core.operations.kinds import named
 from passnet_core.records import Bundle, PassFile
 
 LARGEST = 16
@@ -41,10 +42,10 @@ KERNEL_CODE: Mapping[str, tuple[int, str]] = {
 _HARMLESS = {"inplace": (False,), "alpha": (1,)}
 """Keyword -> the values at which it changes nothing."""
 
-_READS = ("size", "shape", "dim", "ndim", "numel", "stride", "item", "dtype", "device")
+_READS = named("questions") | {"item"}
 """Methods and attributes of a tensor whose values are not tensors."""
 
-_SHAPED = ("view", "reshape", "expand", "repeat", "torch.reshape")
+_SHAPED = named("shaping")
 """Operations that take a shape."""
 
 _TAKEN = {

@@ -8,23 +8,15 @@ from dataclasses import replace
 
 from passnet_core.graphs.ir import Graph, Node, NodeKind, Ref, Value, substituted
 from passnet_core.graphs.vocabulary import operator_family
+from passnet_core.operations.kinds import named
 from passnet_core.operations.table import row, spelling
 from passnet_core.records import TensorSpec
 
 Part = tuple[Node, ...]
 
 # fmt: off
-PRODUCTS = frozenset((
-    "linear", "matmul", "bmm", "baddbmm", "addmm", "mm", "conv1d", "conv2d", "conv3d", "conv_transpose1d",
-    "conv_transpose2d", "einsum", "_grouped_mm", "grouped_mm_fallback",
-))
-HEAVY = PRODUCTS | frozenset((
-    "embedding", "scaled_dot_product_attention", "topk", "sort", "nonzero", "item", "unfold", "histc", "setitem",
-    "index_add", "_set_grad_enabled",
-))
-# fmt: on
-"""Operations at which a run ends: their own kernels take most of the time, or they write into tensors that others
-read."""
+PRODUCTS = named("products")
+HEAVY = named("heavy")
 
 
 def label(node: Node) -> str:

@@ -14,44 +14,17 @@ import torch
 from passnet_core.errors import BadInput
 from passnet_core.fx.refused_operations import refused_for
 from passnet_core.graphs.ir import DeviceLiteral, Graph, Listed, NodeKind, Ref, Slice, Symbol, Value
+from passnet_core.operations.kinds import named
 
-UNDERSCORED = frozenset(
-    {
-        "_adaptive_avg_pool2d", "_adaptive_avg_pool3d", "_add_relu", "_addmm_activation", "_aminmax", "_cast_Byte",
-        "_cast_Char", "_cast_Double", "_cast_Float", "_cast_Half", "_cast_Int", "_cast_Long", "_cast_Short",
-        "_chunk_cat", "_convolution", "_dim_arange", "_euclidean_dist", "_fused_rms_norm", "_grouped_mm", "_int_mm",
-        "_is_all_true", "_is_any_true", "_linalg_det", "_linalg_eigh", "_linalg_slogdet", "_linalg_solve_ex",
-        "_linalg_svd", "_log_softmax", "_safe_softmax", "_scaled_dot_product_attention_math", "_scaled_grouped_mm",
-        "_scaled_mm", "_shape_as_tensor", "_softmax", "_unique", "_unique2", "_weight_int4pack_mm",
-        "_weight_int8pack_mm", "_weight_norm",
-    }
-)  # fmt: skip
-"""Private functions of torch that a subgraph may use: public functions call them, and they check their arguments as
-those do. Many others trust what they are given, and would read or write outside of tensors."""
+UNDERSCORED = named("private")
 
 TORCH_FUNCTIONS = frozenset(
     [name for name in dir(torch._C._VariableFunctions) if not name.startswith("_")]
     + list(torch.functional.__all__)
-    + ["lobpcg"]
     + [name for name in UNDERSCORED if hasattr(torch._C._VariableFunctions, name)]
-    + [
-        "tensor",
-        "as_tensor",
-        "sym_int",
-        "sym_float",
-        "sym_max",
-        "sym_min",
-        "sym_not",
-        "sym_sum",
-        "sym_ite",
-        "sym_sqrt",
-        "is_tensor",
-        "numel",
-    ]
+    + list(named("beside_variable_functions"))
 )
-BUILTIN_FUNCTIONS = frozenset(
-    ["getattr", "len", "int", "float", "bool", "max", "min", "abs", "round", "sum", "slice", "tuple", "list"]
-)
+BUILTIN_FUNCTIONS = named("builtins")
 OPERATOR_FUNCTIONS = frozenset(
     name
     for name in dir(operator)

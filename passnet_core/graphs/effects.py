@@ -4,20 +4,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from passnet_core.graphs.ir import Graph, Node, NodeKind, Ref
+from passnet_core.operations.kinds import named
 from passnet_core.operations.memory import deeds
 
-SWITCHES = ("_set_grad_enabled", "_enter_autocast", "_exit_autocast", "_assert", "_assert_async", "manual_seed")
-"""Functions called for a global state that they change, not for their result."""
-DROPOUT = frozenset({"dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_dropout",
-                     "feature_alpha_dropout", "rrelu"})  # fmt: skip
-VIEWS = frozenset(
-    {
-        "view", "view_as", "transpose", "t", "permute", "expand", "expand_as", "squeeze", "unsqueeze", "getitem", "T",
-        "mT", "chunk", "split", "tensor_split", "unbind", "narrow", "select", "detach", "diagonal", "movedim",
-        "swapaxes", "unfold", "unflatten", "as_strided", "real", "imag",
-    }
-)  # fmt: skip
-"""Operations whose result shares memory with their first operand."""
+SWITCHES = named("switches")
+DROPOUT = named("dropout")
+VIEWS = named("views")
 
 
 def last_part(node: Node) -> str:

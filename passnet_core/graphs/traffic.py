@@ -7,15 +7,14 @@ from passnet_core.graphs.effects import VIEWS, last_part
 from passnet_core.graphs.ir import Graph, Node
 from passnet_core.graphs.rendering import BYTES
 from passnet_core.graphs.vocabulary import operator_family
+from passnet_core.operations.kinds import named
 from passnet_core.records import NodeValue, TensorForm, TensorSpec
 
 Forms = Mapping[str, Sequence[TensorForm]]
 """Node -> shapes and dtypes of its results. Unknown nodes are left out."""
 
-LOOKS = frozenset({"shape", "dtype", "device", "size", "dim", "ndim", "numel", "stride"})
-"""Operations that read no element of a tensor."""
-WHOLE_VIEWS = frozenset({"view", "view_as", "transpose", "t", "T", "mT", "permute", "squeeze", "unsqueeze"})
-"""Views that contain every element of their operand."""
+LOOKS = named("questions")
+WHOLE_VIEWS = named("whole_views")
 PICKING = frozenset({"indexing", "embedding"})
 """Families that read as many elements of a table as they write."""
 

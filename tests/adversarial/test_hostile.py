@@ -19,7 +19,6 @@ from pathlib import Path
 import pytest
 
 from passnet_core.corpus.layout import write_task
-from passnet_core.execution.backends.fake import FakeBackend
 from passnet_core.execution.backends.local import LocalBackend
 from passnet_core.judge.supervisor import confinement, sandbox
 from passnet_core.records import (
@@ -36,6 +35,7 @@ from passnet_core.records import (
 from passnet_core.service import open_service
 from passnet_core.settings import IsolationChoice, Settings
 from tests.contract.judging import RIGHT, ample_s, hostile_at_import, hostile_in_call, job, judged, subgraph
+from tests.fake_backend import FakeBackend
 from tests.waiting import eventually, seconds, short
 
 pytestmark = pytest.mark.long

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-from passnet_core.execution.backends.fake import FAKE_ENVIRONMENT
 from passnet_core.records import (
     LEVELS,
     RIGHT,
@@ -35,6 +34,7 @@ from passnet_core.records import (
     Timing,
     Verdict,
 )
+from tests.fake_backend import FAKE_ENVIRONMENT
 
 CODE = """import torch
 from torch import device

@@ -10,12 +10,12 @@ import time
 from pathlib import Path
 
 from passnet_core.errors import UnknownItem
-from passnet_core.execution.backends.fake import FakeBackend
 from passnet_core.people.person import Person, PersonRole
 from passnet_core.records import Job, Outcome, Verdict
 from tests.contract.made import outcome
 from tests.contract.made import task as three_subgraphs
 from tests.contract.programs_served import Playground, playground
+from tests.fake_backend import FakeBackend
 
 JUDGING_S = 0.03
 

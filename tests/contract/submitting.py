@@ -9,7 +9,6 @@ from pathlib import Path
 
 from passnet_core.access.personal import PersonalService
 from passnet_core.corpus.layout import write_task
-from passnet_core.execution.backends.fake import FAKE_ENVIRONMENT, FakeBackend
 from passnet_core.leaderboard.boards import Board
 from passnet_core.leaderboard.submissions import BoardEntry
 from passnet_core.people.person import PersonRole
@@ -19,6 +18,7 @@ from passnet_core.records import Bundle, Device, Finding, Job, Outcome, PassFile
 from passnet_core.service import Service, open_service
 from passnet_core.settings import Settings
 from tests.contract.made import outcome, task
+from tests.fake_backend import FAKE_ENVIRONMENT, FakeBackend
 from tests.waiting import seconds
 
 TASKS = (task("relu", 3), task("wide", 2))

@@ -16,7 +16,6 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
 from passnet_core.access.personal import PersonalService
-from passnet_core.execution.backends.fake import FakeBackend
 from passnet_core.people.person import ALLOWANCES, PersonRole
 from passnet_core.records import Device, Job, Outcome, Verdict
 from passnet_core.server import agents
@@ -26,6 +25,7 @@ from tests.contract.made import outcome
 from tests.contract.made import task as three_subgraphs
 from tests.contract.programs_served import Playground, Program, playground
 from tests.contract.scripted import a_pass, by_its_text
+from tests.fake_backend import FakeBackend
 from tests.page_client import run_apart
 from tests.waiting import seconds
 

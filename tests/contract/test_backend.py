@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from passnet_core.execution.backends.base import MatchSources, outcome_without_judge
-from passnet_core.execution.backends.fake import FakeBackend
 from passnet_core.execution.backends.local import LocalBackend
 from passnet_core.execution.backends.referee_process import NICENESS
 from passnet_core.execution.scheduler import Scheduler
@@ -33,6 +32,7 @@ from tests.contract.judging import (
     said,
     subgraph,
 )
+from tests.fake_backend import FakeBackend
 from tests.waiting import eventually, seconds, short
 
 pytestmark = pytest.mark.long

@@ -22,7 +22,6 @@ from passnet_core.bundles.reading import read_bundle, write_bundle
 from passnet_core.cli.main import main
 from passnet_core.corpus.layout import write_task
 from passnet_core.execution.backends.base import Backend, Cancellation, Capacity, Listen, Question, T
-from passnet_core.execution.backends.fake import FAKE_ENVIRONMENT, FakeBackend
 from passnet_core.execution.backends.local import LocalBackend
 from passnet_core.records import (
     CLOCK_VERSION,
@@ -48,6 +47,7 @@ from tests.contract.judging import ADD_RELU, RIGHT, WRONG, ample_s
 from tests.contract.made import around_a_product, outcome
 from tests.contract.model_server import ModelServer, Said, Script, holding_back, saying, serving
 from tests.contract.scripted import FINISH, a_pass, by_its_text, task, wrote
+from tests.fake_backend import FAKE_ENVIRONMENT, FakeBackend
 from tests.waiting import seconds
 
 KEY = "sk-secret-0123456789"

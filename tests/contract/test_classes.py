@@ -14,7 +14,6 @@ from passnet_core.access.personal import PersonalService
 from passnet_core.charts.downloads import csv_text
 from passnet_core.errors import BadInput, PlaygroundError, UnknownItem
 from passnet_core.execution import jobs
-from passnet_core.execution.backends.fake import FakeBackend
 from passnet_core.lessons.grades import ErrorCount, WorkState
 from passnet_core.people.groups import AssignmentKind, Group, Groups
 from passnet_core.people.person import PersonRole
@@ -24,6 +23,7 @@ from passnet_core.records import Bundle, EvalSpec, Isolation, Job, Outcome, Pass
 from passnet_core.service import open_service
 from passnet_core.settings import read_settings
 from tests.example_playground import BEGINNING, LESSONS, OTHER_ID, PASS, TASK_ID, answer, outcome, write_data
+from tests.fake_backend import FakeBackend
 
 FIRST, SECOND = LESSONS
 MONDAY, FRIDAY, SUNDAY = "2026-03-02T08:00:00+00:00", "2026-03-06T17:00:00+00:00", "2026-03-08T12:00:00+00:00"

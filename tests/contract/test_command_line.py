@@ -18,7 +18,6 @@ from passnet_core.bundles.reading import ORDER_FILE, write_bundle
 from passnet_core.cli.console import printable
 from passnet_core.cli.main import main
 from passnet_core.corpus.layout import write_task
-from passnet_core.execution.backends.fake import FakeBackend
 from passnet_core.records import (
     CLOCK_VERSION,
     Baseline,
@@ -33,6 +32,7 @@ from passnet_core.records import (
 )
 from passnet_core.settings import Settings
 from tests.contract.made import outcome, task
+from tests.fake_backend import FakeBackend
 from tests.waiting import seconds
 
 PROJECT = Path(__file__).resolve().parents[2]

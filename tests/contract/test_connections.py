@@ -16,13 +16,13 @@ from starlette.responses import PlainTextResponse, StreamingResponse
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from passnet_core.execution.backends.fake import FakeBackend
 from passnet_core.records import Device
 from passnet_core.server import awaiting, connections, entrance, web_sockets
 from tests.contract.listening import listening
 from tests.contract.made import task
 from tests.contract.programs_served import Playground, playground
 from tests.contract.scripted import by_its_text
+from tests.fake_backend import FakeBackend
 from tests.waiting import eventually, seconds, short
 
 ELSEWHERE = "127.0.0.2"

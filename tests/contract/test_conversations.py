@@ -15,7 +15,6 @@ import pytest
 
 from passnet_core.corpus.layout import write_task
 from passnet_core.errors import InfrastructureError, UnknownItem
-from passnet_core.execution.backends.fake import FAKE_ENVIRONMENT, FakeBackend
 from passnet_core.records import (
     Bundle,
     Device,
@@ -40,6 +39,7 @@ from passnet_core.training.chat_rows import openai_row
 from passnet_core.training.examples import example_of
 from tests.contract.model_server import ModelServer, Said, holding_back, saying, serving
 from tests.contract.scripted import FINISH, a_pass, by_its_text, task, wrote
+from tests.fake_backend import FAKE_ENVIRONMENT, FakeBackend
 from tests.waiting import eventually, seconds
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -315,7 +315,7 @@ def test_twenty_conversations_at_once_stay_apart(service: Service, server: Model
 KILLED = """
 import sys, threading
 from pathlib import Path
-from passnet_core.execution.backends.fake import FakeBackend
+from tests.fake_backend import FakeBackend
 from passnet_core.solvers.conversations import ConversationOrder
 from passnet_core.solvers.llm.chat import ChatServer, ToolProtocol
 from passnet_core.solvers.llm.client import ChatModel

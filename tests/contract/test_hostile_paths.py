@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from passnet_core.cli.main import main, parser
-from passnet_core.execution.backends.fake import FakeBackend
 from tests.contract.made import outcome
 from tests.example_playground import TASK_ID, write_data
+from tests.fake_backend import FakeBackend
 
 PATHS = ("FILE", "DIR", "PATH", "TASK_OR_DIR", "FILE.html")
 STANDS_IN = {"TASK": TASK_ID, "ID": "any", "RUN": "any", "N": "1", "TASK_OR_DIR": TASK_ID}

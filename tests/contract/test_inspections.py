@@ -10,7 +10,6 @@ import pytest
 from passnet_core.errors import BadInput, InfrastructureError
 from passnet_core.execution.backends import local
 from passnet_core.execution.backends.base import CompileKernels, InspectSubgraph, TracePrograms
-from passnet_core.execution.backends.fake import FakeBackend, uncompiled, uninspected, untraced
 from passnet_core.execution.backends.local import LocalBackend
 from passnet_core.execution.inspections import KEPT, Inspections
 from passnet_core.execution.scheduler import NOBODY, Scheduler
@@ -33,6 +32,7 @@ from passnet_core.records import (
     to_json,
 )
 from tests.contract.judging import ADD_RELU, RIGHT, bundle, hostile_in_call, job, judged, subgraph
+from tests.fake_backend import FakeBackend, uncompiled, uninspected, untraced
 from tests.waiting import eventually, seconds, short
 
 pytestmark = pytest.mark.long

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from passnet_core.errors import InfrastructureError
-from passnet_core.execution.backends.fake import FAKE_ENVIRONMENT
 from passnet_core.records import to_json
 from passnet_core.server import ledger as ledger_module
 from passnet_core.server.ledger import FILE, KEPT_S, TIDY_EVERY, Ledger
 from tests.contract.made import job, outcome
+from tests.fake_backend import FAKE_ENVIRONMENT
 
 
 def test_the_first_answer_of_a_key_is_the_one_that_counts_in_every_process(tmp_path: Path) -> None:

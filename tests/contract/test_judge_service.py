@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 from passnet_core.execution.backends.base import Cancellation, Listen, outcome_without_judge
-from passnet_core.execution.backends.fake import FakeBackend
 from passnet_core.records import RIGHT, Device, Job, Outcome, Stage, Verdict
 from passnet_core.server import sessions
 from passnet_core.server.judge_service import ServiceLimits
@@ -24,6 +23,7 @@ from tests.contract.made import outcome
 from tests.contract.made import task as three_subgraphs
 from tests.contract.programs_served import Program
 from tests.contract.scripted import a_pass, by_its_text
+from tests.fake_backend import FakeBackend
 from tests.waiting import eventually, seconds
 
 TOKENS = {"alice": "a-token-of-alice-0001", "bob": "b-token-of-bob-000002"}

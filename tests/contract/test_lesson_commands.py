@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from passnet_core.cli.main import main
-from passnet_core.execution.backends.fake import FakeBackend
 from passnet_core.service import OWN_SLOT, open_service
 from passnet_core.settings import Settings
 from tests.example_playground import LESSONS, PASS, answer, write_data
+from tests.fake_backend import FakeBackend
 
 FIRST = LESSONS[0]
 

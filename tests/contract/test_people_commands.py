@@ -10,9 +10,9 @@ import pytest
 
 from passnet_core.cli.main import main
 from passnet_core.execution.backends.base import Backend
-from passnet_core.execution.backends.fake import FakeBackend
 from passnet_core.settings import Settings
 from tests.contract.made import outcome
+from tests.fake_backend import FakeBackend
 
 Run = Callable[..., tuple[int, str, str]]
 

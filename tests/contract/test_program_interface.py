@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 
-from passnet_core.execution.backends.fake import FakeBackend
 from passnet_core.people import register as register_module
 from passnet_core.people.person import ALLOWANCES, PersonRole
 from passnet_core.records import Device, EvalSpec, Job, Outcome, Verdict
@@ -24,6 +23,7 @@ from tests.contract.made import outcome
 from tests.contract.made import task as three_subgraphs
 from tests.contract.programs_served import Answered, Playground, Program, playground
 from tests.contract.scripted import a_pass
+from tests.fake_backend import FakeBackend
 from tests.waiting import seconds
 
 FASTER = a_pass(Verdict.FASTER)

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from passnet_core.cli.main import main
-from passnet_core.execution.backends.fake import FakeBackend
 from passnet_core.settings import Settings
 from tests.contract.made import outcome
 from tests.example_playground import write_data
+from tests.fake_backend import FakeBackend
 
 DOCUMENT = (Path(__file__).resolve().parents[2] / "docs" / "command-line.md").read_text()
 

@@ -7,18 +7,10 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from passnet_core.corpus.catalogue import Corpus
 from passnet_core.corpus.layout import write_task
-from passnet_core.graphs.ir import Listed, Ref
-from passnet_core.graphs.source import parse
-from passnet_core.graphs.vocabulary import operator_label
-from passnet_core.operations.binding import Call, bind
-from passnet_core.solvers.rules.lowering import OPERATIONS
-from passnet_core.solvers.rules.lowering.calls import read
 from tests.contract.made import around_a_product
 from tests.contract.rules_cases import CASES
 from tests.waiting import seconds
@@ -70,30 +62,3 @@ def test_every_candidate_gives_eagers_values(tmp_path: Path) -> None:
     write_task(around_a_product("around"), tmp_path / "around")
     done = run("tests.contract.trying_rules", "--candidates", str(tmp_path / "around"))
     assert (done.returncode, done.stdout) == (0, "3 tried, 0 problems\n"), done.stderr[-3000:]
-
-
-def reading(call: Call) -> str:
-    """A call without the names of values, and with tuples for lists: both match each other."""
-
-    def plain(value: Any) -> Any:
-        match value:
-            case Ref():
-                return "a value"
-            case Listed(items) | tuple(items):
-                return tuple(plain(each) for each in items)
-            case int() | float() if not isinstance(value, bool):
-                return float(value)
-        return value
-
-    return repr((call.target, sorted((name, plain(value)) for name, value in call.arguments)))
-
-
-def test_the_rules_read_calls_alike_that_the_judge_reads_alike() -> None:
-    corpus = Corpus([PROJECT / "data" / "tasks"])
-    found: dict[str, set[str]] = {}
-    for each in [each for each in corpus.tasks() if each.split == "eval"][::4]:
-        for subgraph in corpus.task(each.id).subgraphs:
-            for node in parse(subgraph.code).operations:
-                if operator_label(node) in OPERATIONS:
-                    found.setdefault(reading(bind(node)), set()).add(reading(read(node)))
-    assert [each for each in found.values() if len(each) > 1] == []

@@ -14,7 +14,6 @@ import pytest
 from passnet_core.corpus.layout import write_task
 from passnet_core.errors import BadInput, EmptyScore, StoreError, StoreRefusal, UnknownItem
 from passnet_core.execution.backends.base import Cancellation, JobEvent, outcome_without_judge
-from passnet_core.execution.backends.fake import FAKE_ENVIRONMENT, FakeBackend
 from passnet_core.leaderboard.boards import ranked, twin
 from passnet_core.records import (
     Bundle,
@@ -38,6 +37,7 @@ from passnet_core.store.opening import open_store
 from passnet_core.store.prepared import place_prepared
 from passnet_core.store.rows import RunFile, RunQuery
 from tests.contract.made import BUNDLE, MEASURE, job, outcome, run_of, task
+from tests.fake_backend import FAKE_ENVIRONMENT, FakeBackend
 from tests.waiting import eventually, seconds
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -233,7 +233,7 @@ def test_runs_that_another_process_left_say_so_at_the_next_look(opened: Opening,
     code = """
 import sys, threading
 from pathlib import Path
-from passnet_core.execution.backends.fake import FakeBackend
+from tests.fake_backend import FakeBackend
 from passnet_core.service import open_service
 from passnet_core.settings import Settings
 from tests.contract.made import *
@@ -290,7 +290,7 @@ def test_jobs_of_a_killed_process_get_an_outcome_at_the_next_start(opened: Openi
     code = """
 import os, signal, sys
 from pathlib import Path
-from passnet_core.execution.backends.fake import FakeBackend
+from tests.fake_backend import FakeBackend
 from passnet_core.service import open_service
 from passnet_core.settings import Settings
 from tests.contract.made import *

@@ -22,7 +22,6 @@ from examples.finetune.small.conversations import (
 )
 from examples.finetune.small.decoder import BEFORE, Decoder, Schedule, Shape, SmallModel, new_decoder, train
 from examples.finetune.small.rounds import accepted_rows
-from passnet_core.execution.backends.fake import FakeBackend
 from passnet_core.execution.scheduler import Scheduler
 from passnet_core.records import EvalSpec, Stage, Verdict
 from passnet_core.records.trajectories import Budget, End, Message, Role
@@ -33,6 +32,7 @@ from passnet_core.solvers.llm.conversation import LanguageModel
 from passnet_core.solvers.trajectories import trajectories
 from tests.contract.model_server import serving
 from tests.contract.scripted import FINISH, a_pass, by_its_text, task, wrote
+from tests.fake_backend import FakeBackend
 
 SHAPE = Shape(width=64, layers=2, heads=2, inner=128, context=2048, vocabulary=800)
 SPEC = EvalSpec(stage=Stage.VERIFY)

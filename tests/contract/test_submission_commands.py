@@ -11,11 +11,11 @@ import pytest
 
 from passnet_core.bundles.reading import write_bundle
 from passnet_core.cli.main import main
-from passnet_core.execution.backends.fake import FakeBackend
 from passnet_core.people.register import Register
 from passnet_core.records import Device, Verdict
 from tests.contract.submitting import VerdictsOfTests, bundle, settings_for
 from tests.contract.test_report_command import DOCUMENT
+from tests.fake_backend import FakeBackend
 
 Run = Callable[..., tuple[int, str, str]]
 

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from passnet_core.execution.backends.fake import FakeBackend
 from passnet_core.execution.scheduler import Scheduler
 from passnet_core.records import Device, EvalSpec, Job, Outcome, Stage, Verdict
 from passnet_core.solvers.batch import solve
@@ -18,6 +17,7 @@ from passnet_core.solvers.llm.conversation import LanguageModel
 from tests.contract.made import outcome
 from tests.contract.model_server import Script, serving
 from tests.contract.scripted import FINISH, a_pass, by_its_text, task, wrote
+from tests.fake_backend import FakeBackend
 
 PROJECT = Path(__file__).resolve().parents[2]
 TASKS = [task(f"task-{number}") for number in range(6)]

@@ -9,9 +9,9 @@ from typing import Any
 from streamlit.testing.v1 import AppTest
 
 from pages.ui import links
-from passnet_core.execution.backends.fake import FakeBackend
 from passnet_core.service import Service
 from tests.example_playground import LESSONS, OTHER_ID, REFERENCE_NAME, TASK_ID, answer
+from tests.fake_backend import FakeBackend
 from tests.fuzzing.altering import ODD_NUMBERS, ODD_TEXTS
 from tests.fuzzing.cases import Case
 from tests.fuzzing.ground import Ground

@@ -14,11 +14,11 @@ from passnet_core.bundles.reading import read_bundle, write_bundle
 from passnet_core.cli.main import main
 from passnet_core.corpus.catalogue import Corpus
 from passnet_core.corpus.layout import write_task
-from passnet_core.execution.backends.fake import FakeBackend
 from passnet_core.settings import BUNDLED_DATA, Settings
 from passnet_core.solvers.llm import client
 from tests.contract.model_server import Said, saying, serving
 from tests.example_playground import PASS, TASK_ID, answer, write_data
+from tests.fake_backend import FakeBackend
 
 if TYPE_CHECKING:
     from tests.fuzzing.wire import Door

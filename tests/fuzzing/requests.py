@@ -8,9 +8,9 @@ from pathlib import Path
 from random import Random
 from urllib.parse import quote, urlsplit
 
-from passnet_core.execution.backends.fake import FakeBackend
 from tests.contract.judge_served import served
 from tests.example_playground import PASS, TASK_ID, answer, task
+from tests.fake_backend import FakeBackend
 from tests.fuzzing.altering import ODD_TEXTS, altered
 from tests.fuzzing.cases import Case
 from tests.fuzzing.ground import Ground

@@ -13,11 +13,11 @@ from urllib.parse import urlsplit
 import h11
 import pytest
 
-from passnet_core.execution.backends.fake import FakeBackend
 from passnet_core.server import entrance
 from tests.contract.judge_served import served
 from tests.contract.programs_served import Program, playground
 from tests.example_playground import PASS, TASK_ID, answer, task
+from tests.fake_backend import FakeBackend
 from tests.fuzzing.cases import OF_PYTHON
 from tests.fuzzing.ground import Ground
 from tests.waiting import seconds

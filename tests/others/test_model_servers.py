@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from passnet_core.execution.backends.fake import FakeBackend
 from passnet_core.execution.scheduler import Scheduler
 from passnet_core.records import Device, EvalSpec, Stage, Verdict
 from passnet_core.records.trajectories import Budget, End, Message, Role, ToolCall, Trajectory
@@ -21,6 +20,7 @@ from passnet_core.solvers.llm.tools import TOOLS
 from passnet_core.solvers.llm.wire import sent
 from passnet_core.solvers.trajectories import read_trajectory
 from tests.contract.scripted import a_pass, by_its_text, task
+from tests.fake_backend import FakeBackend
 from tests.others.environments import python_of
 from tests.others.serving_models import (
     LITELLM,

@@ -7,9 +7,9 @@ import pytest
 
 import tests.pages.visiting as visiting
 from pages.ui import resources
-from passnet_core.execution.backends.fake import FakeBackend
 from passnet_core.service import Service
 from tests.example_playground import answer, write_data
+from tests.fake_backend import FakeBackend
 from tests.pages.visiting import Visit
 
 

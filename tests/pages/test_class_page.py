@@ -9,7 +9,6 @@ from streamlit.testing.v1 import AppTest
 
 from pages.ui import accounts, frame, resources, visitors
 from passnet_core.access.hosting import Host, Identity
-from passnet_core.execution.backends.fake import FakeBackend
 from passnet_core.people.groups import AssignmentKind, Group, Groups
 from passnet_core.people.person import Person, PersonRole
 from passnet_core.people.register import Register
@@ -17,6 +16,7 @@ from passnet_core.records import Bundle, PassFile
 from passnet_core.service import open_service
 from passnet_core.settings import read_settings
 from tests.example_playground import BEGINNING, LESSONS, PASS, TASK_ID, answer, write_data
+from tests.fake_backend import FakeBackend
 from tests.pages import visiting
 from tests.pages.visiting import button, page_links, read
 

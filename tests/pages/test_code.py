@@ -8,7 +8,6 @@ from typing import Any
 from streamlit.testing.v1 import AppTest
 
 from passnet_core.errors import InfrastructureError
-from passnet_core.execution.backends.fake import FAKE_ENVIRONMENT, FakeBackend, uninspected
 from passnet_core.records import (
     Accelerator,
     AccessKind,
@@ -30,6 +29,7 @@ from passnet_core.records import (
 from passnet_core.service import Service
 from passnet_core.store import exchange
 from tests.example_playground import CODE, OTHER_ID, PASS, TASK_ID, measured
+from tests.fake_backend import FAKE_ENVIRONMENT, FakeBackend, uninspected
 from tests.pages.editing import Editor
 from tests.pages.visiting import Visit, read, redrawn_until, texts, turned, until
 

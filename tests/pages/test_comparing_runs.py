@@ -8,13 +8,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.ui.comparing import FATES, NOT_COMPARABLE, SECTIONS, SIGNS
-from passnet_core.execution.backends.fake import FakeBackend
 from passnet_core.records import Baseline, Bundle, EvalSpec, Job, Outcome, PassFile, Profile, Stage, Verdict
 from passnet_core.reports.comparison import Change, Fate
 from passnet_core.service import Service
 from passnet_core.store import exchange
 from passnet_core.store.rows import RunFile
 from tests.example_playground import PASS, REFERENCE, TASK_ID, answer, measured, task
+from tests.fake_backend import FakeBackend
 from tests.pages.visiting import VISITOR, Visit, button, read
 from tests.waiting import seconds
 

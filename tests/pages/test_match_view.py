@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from passnet_core.execution.backends.fake import FakeBackend
 from passnet_core.graphs.explaining import ATTEMPTS, explained
 from passnet_core.graphs.matching import find_matches, plain_bind
 from passnet_core.graphs.source import parse, parse_function
 from passnet_core.records import Job, MatchReport, MissKind, NearestMiss, Outcome, PassMatches, Verdict
 from tests.example_playground import PASS, REFERENCE_NAME, TASK_ID, answer, outcome
+from tests.fake_backend import FakeBackend
 from tests.pages.editing import Editor, _elements
 from tests.pages.visiting import Visit, button, read, turned, until
 

@@ -16,7 +16,6 @@ from pages.ui.words import VERDICTS
 from passnet_core.access.hosting import Host
 from passnet_core.errors import StoreError
 from passnet_core.execution.backends.base import Capacity
-from passnet_core.execution.backends.fake import FakeBackend
 from passnet_core.records import Job, Profile, Verdict
 from passnet_core.service import Service, open_service
 from passnet_core.settings import read_settings
@@ -34,6 +33,7 @@ from tests.example_playground import (
     task,
     write_data,
 )
+from tests.fake_backend import FakeBackend
 from tests.pages.visiting import Visit, button, page_links, read, texts
 from tests.waiting import seconds
 

@@ -14,7 +14,6 @@ from pages.ui.filters import INDUCTOR_SLOWER
 from pages.ui.filters import SIZES as EXPLORE_SIZES
 from pages.ui.inductor import explore_filters
 from passnet_core.access.hosting import Host
-from passnet_core.execution.backends.fake import FakeBackend
 from passnet_core.leaderboard.inductor_effects import LARGEST, SIZES, Effect, Grouping
 from passnet_core.records import Baseline, Profile, Verdict
 from passnet_core.service import Service, open_service
@@ -23,6 +22,7 @@ from passnet_core.store import exchange
 from passnet_core.store.rows import RunFile
 from tests.contract.made import of_clock
 from tests.example_playground import REFERENCE, answer, hostile, measured, write_data
+from tests.fake_backend import FakeBackend
 from tests.pages.visiting import Visit, page_links, read
 
 VIEWS = ("Behind a point", "Speedups", "Against TorchInductor", "Two solvers", "Leaderboard")

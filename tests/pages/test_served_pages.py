@@ -10,7 +10,6 @@ from pages.ui import resources, visitors
 from passnet_core.access.hosting import Host, Identity
 from passnet_core.access.personal import PersonalService
 from passnet_core.errors import UnknownItem
-from passnet_core.execution.backends.fake import FakeBackend
 from passnet_core.people.person import ALLOWANCES, PersonRole
 from passnet_core.people.quotas import NotAllowed, Quotas
 from passnet_core.people.register import Register
@@ -24,6 +23,7 @@ from passnet_core.solvers.llm.client import ChatModel
 from passnet_core.whole_models.captured import ModelFile
 from tests.contract.model_server import Said, saying, serving
 from tests.example_playground import PASS, REFERENCE, TASK_ID, answer, write_data
+from tests.fake_backend import FakeBackend
 from tests.pages import visiting
 from tests.pages.editing import Editor
 from tests.pages.visiting import button, read, texts

@@ -11,12 +11,12 @@ import tests.pages.visiting as visiting
 from pages.ui import resources, visitors
 from passnet_core.access.hosting import Host, Identity
 from passnet_core.bundles.packing import packed
-from passnet_core.execution.backends.fake import FakeBackend
 from passnet_core.people.person import PersonRole
 from passnet_core.people.register import Register
 from passnet_core.records import Bundle, Device, Job, Outcome, PassFile, Verdict
 from passnet_core.service import Service
 from tests.example_playground import PASS, TASK_ID, outcome, write_data
+from tests.fake_backend import FakeBackend
 from tests.pages.visiting import button, page_links, read, visit
 
 LINK = "https://playground.example/workbench?task={}&code={}"

@@ -10,7 +10,6 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.ui import talk as talk_page
-from passnet_core.execution.backends.fake import FakeBackend
 from passnet_core.records import Baseline, Device, EvalSpec, Stage
 from passnet_core.records.trajectories import FREE, Budget, End
 from passnet_core.service import Service
@@ -22,6 +21,7 @@ from passnet_core.solvers.trajectories import read_trajectory
 from passnet_core.store.opening import open_store
 from tests.contract.model_server import ModelServer, Said, saying, serving
 from tests.example_playground import OTHER_ID, PASS, REFERENCE, TASK_ID
+from tests.fake_backend import FakeBackend
 from tests.pages.editing import Editor
 from tests.pages.visiting import VISITOR, Visit, button, read, texts, until
 

@@ -7,11 +7,11 @@ import pytest
 from pages.ui import links, resources
 from pages.ui.drafting import MINE
 from passnet_core.bundles.starting import starting_point
-from passnet_core.execution.backends.fake import FakeBackend
 from passnet_core.graphs.source import parse
 from passnet_core.records import Baseline, Bundle, Device, EvalSpec, Job, Outcome, PassFile, Profile, Verdict
 from passnet_core.service import Service
 from tests.example_playground import OTHER_ID, PASS, REFERENCE, REFERENCE_NAME, TASK_ID, answer, outcome, task
+from tests.fake_backend import FakeBackend
 from tests.pages.editing import Editor
 from tests.pages.visiting import BROWSER, VISITOR, Visit, button, read, texts, until
 from tests.waiting import seconds

@@ -13,10 +13,10 @@ from streamlit.testing.v1.element_tree import Button
 
 from pages.ui import links, resources
 from passnet_core.access.hosting import Host
-from passnet_core.execution.backends.fake import FakeBackend
 from passnet_core.records import digest_of
 from passnet_core.service import Service, open_service
 from passnet_core.settings import read_settings
+from tests.fake_backend import FakeBackend
 from tests.waiting import eventually, seconds
 
 # each visit would search all installed packages for components, which takes longer than the page

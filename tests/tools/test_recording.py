@@ -14,7 +14,6 @@ from passnet_core.corpus.core import core
 from passnet_core.corpus.layout import write_task
 from passnet_core.corpus.solved import read_solved
 from passnet_core.errors import BadInput, InfrastructureError
-from passnet_core.execution.backends.fake import FAKE_ENVIRONMENT, FakeBackend
 from passnet_core.execution.jobs import jobs_of
 from passnet_core.execution.scheduler import Scheduler
 from passnet_core.records import (
@@ -34,6 +33,7 @@ from passnet_core.service import open_service, read_references
 from passnet_core.settings import Settings, rules_file
 from passnet_core.store import exchange
 from tests.contract.made import BUNDLE, MEASURE, job, of_clock, outcome, task
+from tests.fake_backend import FAKE_ENVIRONMENT, FakeBackend
 from tests.waiting import seconds
 from tools.recording import RecordedPart, in_order, main, missing, parts_of, record, record_together, thinned
 

@@ -9,12 +9,12 @@ from passnet_core.corpus.catalogue import Corpus
 from passnet_core.corpus.layout import write_task
 from passnet_core.corpus.solved import read_solved
 from passnet_core.errors import BadInput
-from passnet_core.execution.backends.fake import FakeBackend
 from passnet_core.execution.scheduler import Scheduler
 from passnet_core.records import Capture, Device, Job, Outcome, Verdict
 from passnet_core.settings import BUNDLED_DATA, rules_file
 from passnet_core.solvers.rules.candidates import candidates
 from tests.contract.made import around_a_product, outcome
+from tests.fake_backend import FakeBackend
 from tools.recording import parts_of, record
 from tools.solving import MEASURED, bundle_for, measured
 

@@ -2,6 +2,8 @@
 
 import sys
 
+from passnet_core.operations.kinds import named
+
 THIRD_PARTY = frozenset({"torch", "triton", "numpy", "typing_extensions"})
 """Packages that a bundle may import besides the standard library and its own files."""
 
@@ -100,19 +102,7 @@ HELPER_FUNCTIONS = frozenset(
 HELPER_MODULES = frozenset({"libdevice", "math"})
 """Modules of Triton that are reached through HELPERS."""
 
-METHODS = frozenset(
-    {
-        "matmul", "__matmul__", "__rmatmul__", "__imatmul__", "mm", "bmm", "mv", "addmm", "addmm_", "baddbmm",
-        "baddbmm_", "addbmm", "addbmm_", "addmv", "addmv_", "addr", "addr_", "softmax", "log_softmax", "logsumexp",
-        "relu", "relu_", "sigmoid", "sigmoid_", "tanh_", "exp_", "sqrt_", "rsqrt", "rsqrt_", "add_", "sub_", "mul_",
-        "div_", "clamp_", "clamp_min", "clamp_max", "addcmul", "addcmul_", "addcdiv", "addcdiv_", "masked_fill",
-        "masked_fill_", "index_select", "index_add", "index_add_", "scatter_add", "scatter_add_", "scatter_reduce",
-        "scatter_reduce_", "lerp", "lerp_", "apply_", "map_", "map2_", "__add__", "__radd__", "__iadd__", "__sub__",
-        "__rsub__", "__isub__", "__mul__", "__rmul__", "__imul__", "__truediv__", "__rtruediv__", "__itruediv__",
-        "__pow__", "__rpow__", "__neg__",
-    }
-)  # fmt: skip
-"""Methods that compute and that only tensors have. Methods with common names are left to the kernel census."""
+METHODS = named("computing_methods")
 
 INTERNALS = frozenset(
     {

@@ -18,6 +18,7 @@ from passnet_core.judge.protocol.framing import DTYPES
 from passnet_core.judge.protocol.messages import Given
 from passnet_core.judge.protocol.reference_bench import PLAIN_ROLE, Drawn, InputRole
 from passnet_core.operations.binding import bind, regular
+from passnet_core.operations.kinds import mapping, named, several
 from passnet_core.records import Profile, TensorForm, TensorSpec
 
 INPUT_DRAWS = ("recorded", "typical", "wide", "signed", "sparse", "edges")
@@ -80,50 +81,24 @@ MOST_EPSILON = 1e-2
 
 HUGE = 60_000.0
 """A literal of at least this size guards against what float16 cannot hold, or stands for infinity."""
-GUARDS = frozenset(("clamp", "clip", "clamp_min", "clamp_max", "maximum", "minimum", "max", "min", "hardtanh"))
-"""Operations that keep values from becoming too large, if the graph has a HUGE literal."""
-FINITE_TESTS = frozenset(("isinf", "isnan", "isfinite", "isneginf", "isposinf", "nan_to_num", "nan_to_num_"))
-MARKED = GUARDS | {
-    "eq", "ne", "lt", "le", "gt", "ge", "relu6", "threshold", "hardswish", "hardsigmoid", "hardshrink", "softshrink",
-    "embedding", "masked_fill",
-}  # fmt: skip
-"""Operations whose literals are marks."""
-OWN_MARKS: Mapping[str, tuple[float, ...]] = {
-    "relu6": (0.0, 6.0), "hardswish": (-3.0, 3.0), "hardsigmoid": (-3.0, 3.0), "hardtanh": (-1.0, 1.0),
-}  # fmt: skip
+GUARDS = named("guards")
+FINITE_TESTS = named("finite_tests")
+MARKED = named("marked")
+OWN_MARKS = mapping("own_marks")
 
-LOST: Mapping[str, tuple[str, ...]] = {
-    "isnan": ("nan",), "isinf": ("inf", "-inf"), "isposinf": ("inf", "-inf"), "isneginf": ("inf", "-inf"),
-    "isfinite": ("nan", "inf", "-inf"), "nan_to_num": ("nan", "inf", "-inf"), "nan_to_num_": ("nan", "inf", "-inf"),
-    "nansum": ("nan",), "nanmean": ("nan",),
-}  # fmt: skip
-"""What operations test their operand for."""
-ROUNDING = frozenset({"round", "round_", "floor", "floor_", "ceil", "ceil_", "trunc", "trunc_", "fix", "frac"})
-"""Operations whose results jump at halves or at whole numbers."""
-LINEAR = frozenset({"add", "iadd", "sub", "isub", "mul", "imul", "truediv", "div", "neg", "masked_fill"})
-CONVERTING = frozenset({"to", "type", "type_as", "int", "long", "short"})
-REDUCING = frozenset(
-    {"softmax", "log_softmax", "logsumexp", "layer_norm", "group_norm", "instance_norm", "var", "std", "var_mean"}
-)
-"""Operations that are hard where a row is far from zero or from its neighbours."""
-SEARCHING = frozenset({"bucketize", "searchsorted"})
-EXPONENTIALS = frozenset({"exp", "exp2", "expm1"})
-SOFTMAXES = frozenset({"softmax", "log_softmax", "logsumexp"})
-MAXIMA = SOFTMAXES | {
-    "amax", "argmax", "max", "max_pool1d", "max_pool2d", "max_pool3d", "adaptive_max_pool1d", "adaptive_max_pool2d",
-}  # fmt: skip
-MINIMA = frozenset({"amin", "argmin", "min"})
-CHOOSING = frozenset({"argmax", "argmin", "max", "min", "topk", "sort", "argsort", "kthvalue", "median"})
-"""Operations that may say where a value stands."""
-CONTRACTING = frozenset(
-    {
-        "linear", "matmul", "bmm", "baddbmm", "addmm", "mm", "einsum", "conv1d", "conv2d", "conv3d",
-        "scaled_dot_product_attention", "rms_norm", "batch_norm", "normalize", "sigmoid", "tanh",
-    }
-)  # fmt: skip
-"""Operations after which nothing lies as far from zero as before, or one cannot say on which side."""
-WIDENED = frozenset({"pow", "square", "mul", "exp", "norm"})
-"""Operations that leave the range of half precision early."""
+LOST = several("tested_for")
+ROUNDING = named("rounding")
+LINEAR = named("linear")
+CONVERTING = named("converting")
+REDUCING = named("reducing")
+SEARCHING = named("searching")
+EXPONENTIALS = named("exponentials")
+SOFTMAXES = named("softmaxes")
+MAXIMA = named("maxima")
+MINIMA = named("minima")
+CHOOSING = named("choosing")
+CONTRACTING = named("contracting")
+WIDENED = named("widened")
 
 
 def roles(graph: Graph, specs: Sequence[TensorSpec]) -> dict[str, InputRole]:
@@ -206,7 +181,7 @@ def _epsilons(graph: Graph) -> tuple[float, ...]:
     found: set[float] = set()
     for node in graph.operations:
         arguments = dict(bind(node).arguments)
-        adds = last_part(node) in ("add", "add_", "iadd", "clamp", "clamp_min", "maximum")
+        adds = last_part(node) in named("adding_eps")
         values = [*arguments.values()] if adds else [arguments.get("eps")]
         found.update(float(value) for value in values if _is_number(value) and 0 < value <= MOST_EPSILON)
     return tuple(sorted(found))
@@ -474,22 +449,7 @@ def further_draws(specs: Sequence[TensorSpec], roles: Mapping[str, InputRole]) -
     return tuple(kind for kind in FURTHER_DRAWS if fits[kind])
 
 
-PASS_THROUGH = frozenset(
-    (
-        "to",
-        "long",
-        "int",
-        "float",
-        "view",
-        "reshape",
-        "unsqueeze",
-        "squeeze",
-        "expand",
-        "contiguous",
-        "flatten",
-        "clone",
-    )
-)
+PASS_THROUGH = named("passed_through")
 
 
 def _passes_through(node: Node) -> bool:

@@ -12,6 +12,7 @@ import torch
 from passnet_core.graphs.effects import changed, has_effect, is_random, is_switch, last_part
 from passnet_core.graphs.ir import Graph, Listed, Node, NodeKind, Ref, Symbol, Value
 from passnet_core.operations.binding import bind
+from passnet_core.operations.kinds import mapping, named
 from passnet_core.records import TensorSpec
 
 BEYOND = 3
@@ -25,57 +26,19 @@ EXACT = {torch.bfloat16: 1 << 8, torch.float16: 1 << 11, torch.float32: 1 << 17,
 MOST_ANGLE = 1 << 13
 """How large integers may be that become angles. Beyond, the rounding of an angle shows in its sine, and the comparison
 would excuse other errors of that size."""
-TURNING = frozenset({"sin", "cos", "tan", "polar"})
+TURNING = named("turning")
 
 USUAL_SPREADS = 6
 """A float is taken to be at most so many spreads from its mean."""
 
-UNCHANGED = frozenset(
-    {
-        "to", "long", "int", "float", "double", "half", "bfloat16", "type", "type_as", "view", "view_as",
-        "reshape", "reshape_as", "unsqueeze", "squeeze", "expand", "expand_as", "contiguous", "flatten",
-        "clone", "permute", "transpose", "t", "repeat", "tile", "detach", "flip", "roll", "getitem", "split",
-        "chunk", "unbind", "select", "narrow", "pos", "broadcast_to", "short",
-    }
-)  # fmt: skip
-"""Operations whose result has no values but those of their first operand."""
-TRUTHS = frozenset(
-    {
-        "eq", "ne", "lt", "le", "gt", "ge", "bool", "invert", "logical_not", "logical_and", "logical_or",
-        "and_", "or_", "isinf", "isnan", "isfinite", "any", "all",
-    }
-)  # fmt: skip
-"""Operations that give 0 or 1, those on bits if their operands are booleans."""
-COMPARISONS = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
-ELEMENTWISE = COMPARISONS | {
-    "bool", "invert", "logical_not", "logical_and", "logical_or", "and_", "or_", "to", "long", "int", "short", "float",
-    "clone", "contiguous", "type_as", "masked_fill", "where", "add", "sub", "mul", "floordiv", "neg", "abs", "clamp",
-    "clip", "clamp_min", "clamp_max", "minimum", "maximum",
-}  # fmt: skip
-"""Operations each element of whose result depends on one element of each operand."""
-FORMS = frozenset({"shape", "size", "dtype", "device", "dim", "ndim", "numel"})
-"""What does not depend on the values of its operand, and is no tensor."""
-CONVERSIONS = {
-    "float": torch.float32, "half": torch.float16, "bfloat16": torch.bfloat16, "double": torch.float64,
-    "long": torch.int64, "int": torch.int32, "short": torch.int16, "char": torch.int8, "byte": torch.uint8,
-}  # fmt: skip
-FLOATING = frozenset(
-    {
-        "truediv", "sin", "cos", "tan", "exp", "exp2", "log", "log2", "log1p", "sqrt", "rsqrt", "reciprocal", "sigmoid",
-        "tanh", "erf", "mean", "softmax", "log_softmax", "outer",
-    }
-)  # fmt: skip
-"""Operations that make floats of integers."""
-OTHER_USES = frozenset(
-    {
-        "scatter", "scatter_", "scatter_add", "scatter_add_", "scatter_reduce", "index_add", "index_add_",
-        "index_put", "index_put_", "index_copy", "index_copy_", "index_fill", "index_fill_", "take",
-        "take_along_dim", "cross_entropy", "nll_loss", "bincount", "repeat_interleave", "setitem",
-        "embedding_bag", "item", "tolist", "masked_scatter", "masked_select", "nonzero", "searchsorted",
-        "bucketize", "unfold", "as_strided",
-    }
-)  # fmt: skip
-"""Other operations that may fail for some integers, or whose result's shape depends on them."""
+UNCHANGED = named("keeping_values")
+TRUTHS = named("truths")
+COMPARISONS = named("comparisons")
+ELEMENTWISE = named("elementwise")
+FORMS = named("questions")
+CONVERSIONS = {name: getattr(torch, dtype) for name, dtype in mapping("conversions").items()}
+FLOATING = named("floating")
+OTHER_USES = named("other_uses")
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,7 @@ from passnet_core.judge.numerics.input_draws import (
 from passnet_core.judge.numerics.integer_ranges import TURNING, dtypes, indexings, whole_ranges
 from passnet_core.judge.numerics.parameters import parameters
 from passnet_core.operations.binding import ALIASES, bind, regular
+from passnet_core.operations.kinds import named, several
 from passnet_core.records import TensorSpec
 
 MOST_MUTANTS = 60
@@ -47,56 +48,13 @@ SHAPES = frozenset(
 )  # fmt: skip
 """Parameters that decide about shapes or do not matter to values; they stay as they are."""
 
-KEPT = frozenset(
-    {
-        "contiguous", "detach", "clone", "to", "type_as", "type", "float", "half", "bfloat16", "double", "view_as",
-        "expand_as", "reshape_as", "getattr", "set_grad_enabled", "size", "pos",
-    }
-)  # fmt: skip
-"""Operations that may be missing without a slip: copies, and conversions, which another precision replaces."""
+KEPT = named("may_be_missing")
 
-JOINING = frozenset(
-    {
-        "add", "iadd", "sub", "isub", "mul", "imul", "truediv", "div", "max", "min", "maximum", "minimum", "where",
-        "and_", "or_", "logical_and", "logical_or", "bitwise_and", "bitwise_or",
-    }
-)  # fmt: skip
-"""Operations of which either operand may be left over."""
+JOINING = named("joining")
 
-UNARY: Mapping[str, tuple[str, ...]] = {
-    "relu": ("relu6", "gelu"),
-    "relu6": ("relu",),
-    "gelu": ("silu", "relu"),
-    "silu": ("gelu", "hardswish"),
-    "sigmoid": ("hardsigmoid",),
-    "hardsigmoid": ("sigmoid",),
-    "hardswish": ("silu", "relu6"),
-    "leaky_relu": ("relu", "elu"),
-    "elu": ("relu", "celu"),
-    "mish": ("silu",),
-    "softplus": ("relu",),
-    "tanh": ("hardtanh",),
-    "hardtanh": ("relu",),
-    "logsigmoid": ("sigmoid",),
-}  # fmt: skip
-"""Activations and those that are taken for them."""
+UNARY = several("activations")
 
-COUSINS: Mapping[str, tuple[str, ...]] = {
-    "gt": ("ge",), "ge": ("gt",), "lt": ("le",), "le": ("lt",), "eq": ("ne",), "ne": ("eq",),
-    "add": ("sub",), "sub": ("add",), "iadd": ("isub",), "isub": ("iadd",), "truediv": ("mul",),
-    "and_": ("or_",), "or_": ("and_",), "logical_and": ("logical_or",), "logical_or": ("logical_and",),
-    "bitwise_and": ("bitwise_or",), "bitwise_or": ("bitwise_and",), "floordiv": ("truediv",),
-    "floor": ("round", "trunc"), "ceil": ("floor", "round"), "round": ("floor",), "trunc": ("floor",),
-    "amax": ("amin",), "amin": ("amax",), "max": ("min",), "min": ("max",), "maximum": ("minimum",),
-    "minimum": ("maximum",), "argmax": ("argmin",), "argmin": ("argmax",), "any": ("all",), "all": ("any",),
-    "tril": ("triu",), "triu": ("tril",), "sin": ("cos",), "cos": ("sin",), "exp": ("exp2",), "log": ("log2",),
-    "log1p": ("log",), "expm1": ("exp",), "rsqrt": ("sqrt", "reciprocal"), "sqrt": ("rsqrt",), "sum": ("mean",),
-    "softmax": ("log_softmax",), "log_softmax": ("softmax",), "max_pool2d": ("avg_pool2d",),
-    "avg_pool2d": ("max_pool2d",), "adaptive_avg_pool2d": ("adaptive_max_pool2d",), "var": ("std",), "std": ("var",),
-    "adaptive_avg_pool1d": ("adaptive_max_pool1d",), "zeros": ("ones",), "ones": ("zeros",),
-    "zeros_like": ("ones_like",), "ones_like": ("zeros_like",),
-}  # fmt: skip
-"""Operations with the same arguments that are taken for each other."""
+COUSINS = several("cousins")
 
 WORDS: Mapping[str, str] = {
     "none": "tanh", "tanh": "none", "nearest": "bilinear", "bilinear": "nearest", "bicubic": "bilinear",
@@ -104,10 +62,7 @@ WORDS: Mapping[str, str] = {
 }  # fmt: skip
 """Words as arguments, and others that are taken for them."""
 
-UNALTERED = DROPOUT | {
-    "getitem", "arange", "roll", "permute", "transpose", "split", "chunk", "pad", "view", "reshape", "expand", "repeat",
-}  # fmt: skip
-"""Operations whose literals are positions and sizes, or do not matter when the operation is switched off."""
+UNALTERED = named("unaltered")
 
 WHOLES = (("int32", 1 << 31), ("int16", 1 << 15), ("int8", 1 << 7))
 """Narrower integers, and from which number on they are not enough."""
@@ -646,7 +601,7 @@ class _Maker:
         """The operands of an operation that does not commute exchanged, and what it joins in another order."""
         for node in self.operations:
             name = last_part(node)
-            if name in ("sub", "truediv", "div", "pow", "matmul", "bmm", "isub", "gt", "lt") and len(node.args) >= 2:
+            if name in named("not_commuting") and len(node.args) >= 2:
                 swapped = replace(node, args=(node.args[1], node.args[0], *node.args[2:]))
                 if swapped.kind is NodeKind.METHOD and not isinstance(swapped.args[0], Ref):
                     continue

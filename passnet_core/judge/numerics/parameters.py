@@ -9,15 +9,10 @@ from passnet_core.graphs.effects import last_part
 from passnet_core.graphs.ir import Graph, Node, Ref
 from passnet_core.judge.numerics.integer_ranges import UNCHANGED
 from passnet_core.operations.binding import bind, regular
+from passnet_core.operations.kinds import named
 from passnet_core.records import TensorSpec
 
-WEIGHING = frozenset(
-    {
-        "linear", "bilinear", "embedding", "embedding_bag", "prelu", "conv1d", "conv2d", "conv3d", "conv_transpose1d",
-        "conv_transpose2d", "conv_transpose3d", "layer_norm", "group_norm", "instance_norm", "batch_norm", "rms_norm",
-    }
-)  # fmt: skip
-"""Operations that take weights."""
+WEIGHING = named("weighing")
 WEIGHTS = frozenset({"weight", "bias", "running_mean", "running_var"})
 """The names of their parameters for these."""
 

@@ -17,7 +17,7 @@ from enum import StrEnum
 
 from passnet_core.bundles.static_rules.findings import alignment_questions
 from passnet_core.bundles.triton_functions import readable_tree, triton_functions
-from passnet_core.graphs.effects import VIEWS, last_part
+from passnet_core.graphs.effects import last_part
 from passnet_core.graphs.ir import Graph, Node, NodeKind, references
 from passnet_core.judge.protocol.messages import Launches, Seen
 from passnet_core.judge.protocol.operation_names import (
@@ -30,6 +30,7 @@ from passnet_core.judge.protocol.operation_names import (
     bare,
 )
 from passnet_core.judge.stages.findings import Census
+from passnet_core.operations.kinds import named
 from passnet_core.records import LAUNCHED, Bundle, Device, Evidence, Verdict
 
 REMARKS = {
@@ -44,19 +45,8 @@ MOST_LINES = 60
 DEVICE_FILLS = ("Memset", "FillFunctor")
 DEVICE_MOVES = ("Memcpy", "direct_copy_kernel", "CatArrayBatchedCopy", "copy_device_to_device", "copy_kernel_cuda")
 
-FORMS = VIEWS | {
-    "size", "shape", "stride", "dim", "ndim", "numel", "nelement", "dtype", "device", "layout", "element_size",
-    "storage_offset", "is_contiguous", "reshape", "flatten", "contiguous", "data", "len", "requires_grad", "is_cuda",
-    "view_as_real", "ravel", "get_device", "itemsize", "nbytes", "swapdims", "moveaxis", "hsplit", "vsplit",
-}  # fmt: skip
-"""What replacement_args may call on a tensor: views, copies and questions about its form."""
-SIZES = frozenset(
-    {
-        "size", "shape", "stride", "dim", "ndim", "numel", "nelement", "dtype", "device", "layout", "element_size",
-        "storage_offset", "is_contiguous", "len", "requires_grad", "is_cuda", "get_device", "itemsize", "nbytes",
-    }
-)  # fmt: skip
-"""Those of FORMS that return numbers, with which replacement_args may calculate."""
+FORMS = named("in_arguments")
+SIZES = named("questions")
 
 
 class WorkClass(StrEnum):

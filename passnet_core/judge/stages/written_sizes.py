@@ -22,6 +22,7 @@ from passnet_core.judge.stages.sizes import (
     lengths,
     smaller,
 )
+from passnet_core.operations.kinds import named
 from passnet_core.records import TensorSpec
 
 MOST_ELEMENTS = 100_000
@@ -31,13 +32,7 @@ MOST_TRIES = 100
 MOST_BESIDE = 6
 """How many other numbers are tried, two at a time, beside one that shrinks: products shrink with their factors."""
 
-SIZED = frozenset(
-    {
-        "arange", "broadcast_to", "empty", "expand", "full", "new_ones", "new_zeros", "ones", "repeat", "reshape",
-        "split", "unflatten", "view", "zeros",
-    }
-)  # fmt: skip
-"""The operations whose numbers are sizes, by label."""
+SIZED = named("sized")
 
 
 def rescaled(

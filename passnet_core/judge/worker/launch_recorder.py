@@ -35,6 +35,7 @@ from passnet_core.judge.protocol.messages import Launches, Seen, Watched
 from passnet_core.judge.protocol.operation_names import ALLOCATIONS, FILLS, MOVES, bare
 from passnet_core.judge.worker.dispatching import EagerDispatchMode
 from passnet_core.judge.worker.memory_steps import StepRecorder
+from passnet_core.operations.kinds import named
 from passnet_core.records import Device
 
 Function = Callable[..., Any]
@@ -58,19 +59,7 @@ PARTS = "parts"
 ONE_NUMBER = "one number"
 """The remark on a read of a tensor whose storage holds a single number."""
 
-COMPUTING = frozenset(
-    {
-        "add", "radd", "iadd", "sub", "rsub", "isub", "mul", "rmul", "imul", "div", "truediv", "rtruediv", "itruediv",
-        "floordiv", "rfloordiv", "mod", "rmod", "pow", "rpow", "ipow", "neg", "abs", "matmul", "rmatmul", "mm", "bmm",
-        "mv", "dot", "addmm", "baddbmm", "exp", "exp2", "log", "log2", "sqrt", "rsqrt", "reciprocal", "sin", "cos",
-        "tanh", "erf", "sigmoid", "relu", "softmax", "log_softmax", "logsumexp", "gelu", "silu", "clamp", "clamp_min",
-        "clamp_max", "clip", "maximum", "minimum", "fmax", "fmin", "sum", "mean", "prod", "max", "min", "amax", "amin",
-        "argmax", "argmin", "var", "std", "norm", "cumsum", "cumprod", "sort", "argsort", "topk", "gather", "scatter",
-        "scatter_add", "index_add", "index_select", "masked_fill", "where", "lerp", "addcmul", "addcdiv", "round",
-        "floor", "gt", "lt", "ge", "le", "tril", "triu", "flip", "roll", "outer", "einsum", "linear", "layer_norm",
-    }
-)  # fmt: skip
-"""Functions of torch that compute, without underscores around their names; not ==, by which people look for None."""
+COMPUTING = named("computing")
 
 MOST_DEPTH = 80
 

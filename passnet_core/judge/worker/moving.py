@@ -8,22 +8,11 @@ import torch
 from passnet_core.judge.numerics.elements import HALF
 from passnet_core.judge.numerics.perturbing import AT_RANDOM, MOVED, perturbed
 from passnet_core.judge.worker.dispatching import EagerDispatchMode
+from passnet_core.operations.kinds import named
 
 Function = Callable[..., Any]
 
-EXACT = frozenset(
-    {
-        "abs", "amax", "amin", "arange", "cat", "ceil", "clamp", "clamp_max", "clamp_min", "clone", "constant_pad_nd",
-        "copy_", "embedding", "empty", "empty_like", "empty_strided", "fill", "fill_", "flip", "floor", "full",
-        "full_like", "gather", "hardtanh", "index", "index_copy", "index_fill", "index_put", "index_put_",
-        "index_select", "masked_fill", "masked_fill_", "masked_select", "max", "max_pool2d_with_indices", "maximum",
-        "min", "minimum", "neg", "new_empty", "new_full", "new_ones", "new_zeros", "ones", "ones_like",
-        "reflection_pad1d", "reflection_pad2d", "relu", "relu_", "repeat", "replication_pad1d", "replication_pad2d",
-        "roll", "round", "scalar_tensor", "scatter", "scatter_", "select_scatter", "sign", "slice_scatter", "sort",
-        "stack", "threshold", "topk", "tril", "triu", "trunc", "unfold", "where", "zero_", "zeros", "zeros_like",
-    }
-)  # fmt: skip
-"""Operators that round nothing: their results are numbers that they were given."""
+EXACT = named("exact")
 
 
 class _Moving(EagerDispatchMode):

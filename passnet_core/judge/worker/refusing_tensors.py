@@ -17,13 +17,12 @@ from torch.utils._pytree import tree_leaves
 import passnet_core
 from passnet_core.judge.protocol.operation_names import ALLOCATIONS, FILLS, bare
 from passnet_core.judge.worker.launch_recorder import DispatchedOperation, DispatchedOperations
+from passnet_core.operations.kinds import named
 from passnet_core.records import Device
 
 Function = Callable[..., Any]
 
-QUESTIONS = frozenset(
-    {"size", "stride", "sym_size", "sym_stride", "sym_numel", "sym_storage_offset", "dim", "numel", "is_contiguous"}
-)
+QUESTIONS = named("queries")
 ALLOWED = ALLOCATIONS | FILLS | QUESTIONS | {"_to_copy", "alias", "detach"}
 
 LAUNCHING = (triton.__path__[0], str(Path(passnet_core.__file__).parent))

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from passnet_core.graphs.ir import Node
 from passnet_core.graphs.vocabulary import operator_label
+from passnet_core.operations.kinds import mapping
 from passnet_core.solvers.rules.contractions import ProductCode
 from passnet_core.solvers.rules.forms import Form
 from passnet_core.solvers.rules.kernels import Code
@@ -59,11 +60,7 @@ PROCESSORS, TILE = 132, 64
 OWN_PRODUCT: Mapping[str, float] = {"float16": 0.82, "bfloat16": 0.82, "float32": 0.66, "float64": 0.66}
 """The speed of kernels with tl.dot as a share of cuBLAS's, by dtype."""
 
-LAUNCHES: Mapping[str, int] = {
-    "group_norm": 2, "masked_fill": 2, "pad": 2, "normalize": 4, "mse_loss": 3, "repeat_interleave": 4, "conv1d": 2,
-    "conv2d": 2, "conv3d": 2, "conv_transpose1d": 2, "conv_transpose2d": 2, "einsum": 2, "cdist": 3, "scatter": 2,
-}  # fmt: skip
-"""Kernels that eager launches for an operation, where it is not one."""
+LAUNCHES = mapping("launches")
 
 
 @dataclass(frozen=True)

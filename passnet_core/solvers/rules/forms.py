@@ -8,6 +8,7 @@ from passnet_core.graphs.emission import expression
 from passnet_core.graphs.ir import Graph, Node, NodeKind, Ref, substituted
 from passnet_core.graphs.ir import Value as Argument
 from passnet_core.graphs.vocabulary import operator_label
+from passnet_core.operations.kinds import mapping
 from passnet_core.operations.table import row
 from passnet_core.solvers.rules.coordinates import Split
 from passnet_core.solvers.rules.dtypes import DType
@@ -21,8 +22,7 @@ from passnet_core.solvers.rules.values import Cast, Stored, Value, below
 
 FUNCTIONS = ("torch", "torch.functional")
 """Where functions are that methods of the same names do as well."""
-SHAPED = {"reshape_as": "reshape", "view_as": "view", "expand_as": "expand"}
-"""Views in the shape of another tensor, and the methods that take the sizes instead."""
+SHAPED = mapping("shaped")
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from functools import cached_property
 from passnet_core.graphs.effects import VIEWS, changed, is_random, is_switch, last_part, storage_of
 from passnet_core.graphs.ir import Graph, Node, NodeKind
 from passnet_core.graphs.vocabulary import operator_label
+from passnet_core.operations.kinds import named
 from passnet_core.records import Subgraph, TensorSpec
 from passnet_core.solvers.rules.kernels import Unsupported
 from passnet_core.solvers.rules.layouts import root_of, strides_of
@@ -16,23 +17,11 @@ from passnet_core.solvers.rules.lowering.arguments import known_dtype
 from passnet_core.solvers.rules.outside import shape_only, stored
 from passnet_core.solvers.rules.values import Number, Pointwise, Stored, Value, View
 
-LIBRARY = frozenset(
-    {
-        "linear", "matmul", "bmm", "mm", "addmm", "baddbmm", "einsum", "conv1d", "conv2d", "conv3d",
-        "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "scaled_dot_product_attention", "bilinear", "dot",
-        "mv", "tensordot", "cumsum", "cumprod", "topk", "sort", "argsort", "interpolate",
-    }
-)  # fmt: skip
-"""Operations whose library kernels are hard to beat, or that these rules do not write."""
+LIBRARY = named("library")
 
-WRITTEN_LIBRARY = frozenset(
-    {"linear", "matmul", "bmm", "mm", "einsum", "conv1d", "conv2d", "conv3d", "conv_transpose1d"}
-)
-"""Of these, those that a kernel may be written for where nothing else gains."""
+WRITTEN_LIBRARY = named("written_library")
 
-WRITTEN_WHERE_COVERED = frozenset({"cumsum", "interpolate"})
-"""Of these, those that regions hold wherever these rules can write them: cumulative sums of integers, and images at
-other sizes from their nearest elements."""
+WRITTEN_WHERE_COVERED = named("written_where_covered")
 
 
 @dataclass(frozen=True)

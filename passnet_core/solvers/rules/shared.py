@@ -21,23 +21,14 @@ from passnet_core.graphs.matching import find_matches
 from passnet_core.graphs.spelling import Names
 from passnet_core.graphs.vocabulary import operator_label
 from passnet_core.operations.binding import bind
+from passnet_core.operations.kinds import mapping
 from passnet_core.solvers.rules.kernels import Unsupported
 from passnet_core.solvers.rules.layouts import is_contiguous, strides_of
 from passnet_core.solvers.rules.lowering import Literal
 from passnet_core.solvers.rules.regions import FusedRegion, Surveyed
 from passnet_core.solvers.rules.values import Stored, Value
 
-MAY_DIFFER: Mapping[str, str] = {
-    "view": "size", "reshape": "size", "expand": "size", "repeat": "times", "unflatten": "size", "layer_norm": "size",
-    "rms_norm": "size", "add": "number", "sub": "number", "mul": "number", "div": "number", "clamp": "bound",
-    "masked_fill": "number", "getitem": "bound", "split": "length", "arange": "bound", "full": "number",
-    "zeros": "size",
-    "ones": "size", "narrow": "bound", "group_norm": "number", "batch_norm": "number", "hardtanh": "bound",
-    "broadcast_to": "size", "tensor": "number", "eq": "number", "ne": "number", "lt": "number", "le": "number",
-    "gt": "number", "ge": "number", "clamp_min": "bound", "leaky_relu": "slope", "unsqueeze": "", "pad": "length",
-    "tile": "times", "repeat_interleave": "times", "dropout": "chance",
-}  # fmt: skip
-"""Operations whose numbers may differ between subgraphs that share a pass, with a name for them."""
+MAY_DIFFER = mapping("may_differ")
 
 
 TAKEN = re.compile(

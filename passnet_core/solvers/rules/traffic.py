@@ -5,6 +5,7 @@ import math
 from passnet_core.graphs.ir import Node
 from passnet_core.graphs.rendering import BYTES
 from passnet_core.graphs.vocabulary import operator_label
+from passnet_core.operations.kinds import named
 from passnet_core.solvers.rules.forms import Form
 from passnet_core.solvers.rules.kernels import Access, Code, Space
 from passnet_core.solvers.rules.regions import Surveyed
@@ -31,8 +32,7 @@ def whole_bytes(surveyed: Surveyed, node: Node) -> int:
     return sum(tensor_bytes(surveyed.values[name]) for name in (*dict.fromkeys(node.inputs), node.name))
 
 
-PICKING = frozenset({"embedding", "gather", "getitem", "index_select", "take_along_dim"})
-"""Operations that read some elements of their first operand, as many as their result has."""
+PICKING = named("picking")
 
 
 def touched_bytes(surveyed: Surveyed, node: Node) -> int:

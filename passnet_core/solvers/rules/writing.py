@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from passnet_core.graphs.emission import emit
 from passnet_core.graphs.ir import Graph
 from passnet_core.graphs.vocabulary import operator_sequence
+from passnet_core.operations.kinds import named
 from passnet_core.records.bundles import PassFile
 from passnet_core.solvers.rules.contractions import ProductCode
 from passnet_core.solvers.rules.formatting import wrapped
@@ -484,27 +485,14 @@ def _call(form: Form, *, several: bool = False) -> list[str]:
     return lines
 
 
+UNTITLED = named("untitled")
+
+
 def title(graph: Graph) -> str:
     """A name from the operations, for functions and files."""
     words: list[str] = []
-    skipped = {
-        "getitem",
-        "view",
-        "reshape",
-        "transpose",
-        "permute",
-        "unsqueeze",
-        "expand",
-        "contiguous",
-        "dropout",
-        "to",
-        "float",
-        "type_as",
-        "chunk",
-        "split",
-    }
     for each in operator_sequence(graph):
-        if each not in skipped and (not words or words[-1] != each):
+        if each not in UNTITLED and (not words or words[-1] != each):
             words.append(each)
     if not words:
         words = list(dict.fromkeys(operator_sequence(graph)))[:3] or ["values"]

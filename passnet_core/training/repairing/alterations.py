@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
 
+from passnet_core.operations.kinds import mapping
 from passnet_core.records import Bundle
 
 Files = Mapping[str, str]
@@ -287,13 +288,7 @@ def _another(value: object) -> str:
     return repr(value * 10 if 0 < abs(value) < 0.01 else value + 1.0 if value == 0 else value / 2)
 
 
-OTHERS = {
-    "relu": "relu6", "silu": "sigmoid", "gelu": "silu", "sigmoid": "tanh", "tanh": "sigmoid", "exp": "log",
-    "sin": "cos", "cos": "sin", "sqrt": "rsqrt", "rsqrt": "sqrt", "mean": "sum", "sum": "mean", "abs": "neg",
-    "neg": "abs", "softmax": "log_softmax", "transpose": "swapaxes", "reshape": "view", "view": "reshape",
-    "flatten": "ravel", "unsqueeze": "squeeze", "float": "half", "softplus": "softsign", "max": "min", "min": "max",
-}  # fmt: skip
-"""What people take for an operation, in the spelling of torch."""
+OTHERS = mapping("mistaken")
 
 
 def _other_operation(source: PassSource) -> Found:

@@ -18,7 +18,6 @@ from passnet_core.charts.tiles import (
     window_of,
 )
 from passnet_core.errors import BadInput
-from passnet_core.execution.backends.fake import FAKE_ENVIRONMENT
 from passnet_core.records import (
     AccessKind,
     MemoryAccess,
@@ -29,6 +28,7 @@ from passnet_core.records import (
     from_json,
     to_json,
 )
+from tests.fake_backend import FAKE_ENVIRONMENT
 
 
 def access(kind: AccessKind, tensor: str, elements: list[int], masked: list[bool] | None = None) -> MemoryAccess:

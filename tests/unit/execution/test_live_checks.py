@@ -6,10 +6,10 @@ from collections.abc import Iterator
 import pytest
 
 from passnet_core.execution.backends.base import outcome_without_judge
-from passnet_core.execution.backends.fake import FAKE_ENVIRONMENT, FakeBackend
 from passnet_core.execution.live_checks import LiveChecks
 from passnet_core.execution.scheduler import Scheduler
 from passnet_core.records import Bundle, EvalSpec, Job, Outcome, PassFile, Stage, Subgraph, TensorSpec, Verdict
+from tests.fake_backend import FAKE_ENVIRONMENT, FakeBackend
 from tests.waiting import seconds
 
 

@@ -12,9 +12,9 @@ import pytest
 
 from passnet_core.errors import InfrastructureError
 from passnet_core.execution.backends.base import Cancellation, InspectSubgraph, JobEvent, Listen, outcome_without_judge
-from passnet_core.execution.backends.fake import FAKE_ENVIRONMENT, FakeBackend
 from passnet_core.execution.scheduler import MOST_TURNS, FairQueue, JudgeTurn, Scheduler, Work
 from passnet_core.records import Device, EvalSpec, Job, Outcome, Phase, Stage, Subgraph, TensorSpec, Verdict
+from tests.fake_backend import FAKE_ENVIRONMENT, FakeBackend
 from tests.waiting import eventually, seconds
 
 NEVER = threading.Event()

@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 
 from passnet_core.errors import BadInput
-from passnet_core.execution.backends.fake import FAKE_ENVIRONMENT
 from passnet_core.leaderboard.submissions import (
     BoardEntry,
     JudgingRound,
@@ -20,6 +19,7 @@ from passnet_core.leaderboard.submissions import (
 )
 from passnet_core.records import UNDECIDED, UNJUDGED, WRONG, Outcome, Verdict
 from tests.contract.made import BUNDLE, job, outcome
+from tests.fake_backend import FAKE_ENVIRONMENT
 
 AT = "2026-01-02T03:04:05+00:00"
 

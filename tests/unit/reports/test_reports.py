@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 
 from passnet_core.cli.main import parser
 from passnet_core.errors import UnknownItem
-from passnet_core.execution.backends.fake import FakeBackend
 from passnet_core.execution.jobs import new_run
 from passnet_core.records import Baseline, Bundle, EvalSpec, Job, PassFile, Profile, Stage, Verdict
 from passnet_core.reports.content import SIGNS, Material, content_of
@@ -40,6 +39,7 @@ from tests.example_playground import (
     task,
     write_data,
 )
+from tests.fake_backend import FakeBackend
 
 HOSTILE = (
     "</pre></style></title><script>alert(1)</script><img src=https://evil.test/x onerror=alert(2)>"

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-from passnet_core.execution.backends.fake import FAKE_ENVIRONMENT
 from passnet_core.records import (
     Accuracy,
     Baseline,
@@ -22,6 +21,7 @@ from passnet_core.records import (
 )
 from passnet_core.solvers.llm.feedback import MOST_OF_CODE, explained, inductor_code, summary
 from tests.contract.made import job, outcome
+from tests.fake_backend import FAKE_ENVIRONMENT
 
 
 def test_a_rule_is_told_once_with_its_line_and_remedy() -> None:

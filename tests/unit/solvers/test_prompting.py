@@ -1,6 +1,5 @@
 """What a model is told first."""
 
-from passnet_core.execution.backends.fake import FAKE_ENVIRONMENT
 from passnet_core.records import (
     Accelerator,
     Device,
@@ -13,6 +12,7 @@ from passnet_core.records import (
     TensorSpec,
 )
 from passnet_core.solvers.llm.prompting import MOST_SOURCES, Surroundings, first_of_sources, opening
+from tests.fake_backend import FAKE_ENVIRONMENT
 
 H200 = Accelerator("9.0", 132, 150 << 30, 60 << 20, 4_012_345.0)
 

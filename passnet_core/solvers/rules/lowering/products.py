@@ -1,6 +1,7 @@
 """Products of matrices, each element of the result by itself, as a sum of products."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from passnet_core.solvers.rules.coordinates import Coordinates
 from passnet_core.solvers.rules.dtypes import DType, wide_of
@@ -81,9 +82,9 @@ def linear(x: Value, weight: Value, bias: Argument = None) -> Value:
     return pointwise("{0} + {1}", total, bias, dtype=dtype, work=wide)
 
 
-def addr(x: Value, vec1: Value, y: Value, beta: Argument = 1, alpha: Argument = 1) -> Argument:
-    """beta * x + alpha * the outer product of two vectors."""
-    return add(x if beta == 1 else mul(x, beta), outer(vec1, y), alpha)
+def added_to(product: Operation, x: Value, one: Value, y: Value, beta: Argument = 1, alpha: Argument = 1) -> Argument:
+    """beta * x + alpha * a product of two others."""
+    return add(x if beta == 1 else mul(x, beta), product(one, y), alpha)
 
 
 def cross(x: Value, y: Value, dim: int | None = -1) -> Value:
@@ -170,7 +171,9 @@ def outer(x: Value, y: Value) -> Argument:
 
 PRODUCTS: Mapping[str, Operation] = {
     **dict.fromkeys(("outer", "ger"), outer),
-    "addr": addr,
+    "addr": partial(added_to, outer),
+    **{label: partial(added_to, matmul) for label in ("addmm", "addmv", "baddbmm")},
+    "addbmm": partial(added_to, lambda one, y: summed(matmul(one, y), 0)),
     "kron": kron,
     "inner": inner,
     "cross": cross,

@@ -23,7 +23,7 @@ def interpolate(
     known = mode == "nearest" or (mode == "bilinear" and rank == 2 and x.dtype.is_float)
     if antialias or not known or rank < 1 or x.dtype.is_wide or not is_contiguous(x):
         raise Unsupported(f"interpolation by {mode}")
-    axes = [_Resized(axis, rank, *each) for axis, each in enumerate(_sizes(x, size, scale_factor))]
+    axes = [_Resized(axis, rank, *each) for axis, each in enumerate(sizes_wanted(x, size, scale_factor))]
     if recompute_scale_factor:
         axes = [_Resized(each.axis, rank, each.read, each.written, None) for each in axes]
     if any(each.written.is_one for each in axes):
@@ -41,7 +41,7 @@ def interpolate(
     return _mixed(shape, x.dtype, (rows.near, along(rows.first), rows.far, along(rows.second)))
 
 
-def _sizes(x: Value, size: Argument, scale_factor: Argument) -> list[tuple[Size, Size, float | None]]:
+def sizes_wanted(x: Value, size: Argument, scale_factor: Argument) -> list[tuple[Size, Size, float | None]]:
     """Of each axis behind the channels: its size, what it becomes, and the factor if that is given."""
     own = x.shape[2:]
     if size is not None:

@@ -1,32 +1,23 @@
 """Which parameter of the function that lowers an operation each argument of a call is for."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cache
 
 from passnet_core.graphs.ir import Node, NodeKind
 from passnet_core.graphs.ir import Value as Given
 from passnet_core.graphs.matching import same
 from passnet_core.operations.binding import bound
+from passnet_core.operations.kinds import named, several
 from passnet_core.operations.table import PYTHON, row, spelling
 from passnet_core.solvers.rules.kernels import Unsupported
 from passnet_core.solvers.rules.lowering.arguments import PLACEMENT, SAME_LAYOUT, Argument, Operation
 from passnet_core.solvers.rules.values import Value
 
-RENAMED: Mapping[str, str] = {
-    "self": "x", "input": "x", "tensor": "x", "indices": "x", "A": "x", "other": "y", "mat2": "y", "vec": "y",
-    "vec2": "y", "target": "y", "values": "y", "tensor1": "one", "tensor2": "two", "t": "data", "ord": "p",
-    "normalized_shape": "shape", "running_mean": "mean", "running_var": "var", "num_groups": "groups",
-    "train": "training", "negative_slope": "slope", "min_val": "low", "max_val": "high", "dimension": "dim",
-    "axis0": "dim0", "axis1": "dim1", "dims": "repeats", "split_size_or_sections": "size", "split_size": "size",
-    "split_sizes": "size", "output_size": "size", "shape": "size", "sizes": "size",
-}  # fmt: skip
+RENAMED = {theirs: own for own, names in several("parameters").items() for theirs in names}
 """Names that torch has for parameters, and those of the functions of this package that have no such parameter."""
 
-WITHOUT_EFFECT = PLACEMENT | {
-    "non_blocking", "copy", "inplace", "implicit", "cudnn_enabled", "cudnn_enable", "sparse_grad",
-    "scale_grad_by_freq", "sparse", "norm_type", "padding_idx", "momentum",
-}  # fmt: skip
+WITHOUT_EFFECT = PLACEMENT | named("without_effect")
 """Parameters that change no element, unless they are given tensors."""
 
 

@@ -2,10 +2,11 @@
 
 import ast
 import json
+import math
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
 from passnet_core import outside
@@ -51,15 +52,18 @@ def read_subgraph(root: Path, place: PurePosixPath, task_id: str) -> Subgraph:
     code = _read(root, folder / "model.py")
     if code is None:
         raise BadInput(f"{_shown(root, folder)} has no model.py. Restore it, or remove its line from {GRAPH_LIST}.")
+    arguments = forward_arguments(code, _shown(root, folder / "model.py"))
     specs: dict[str, TensorSpec] = {}
     for name in ("weight_meta.py", "input_meta.py"):
         path = folder / name
         for spec in read_specs(_read(root, path) or "", _shown(root, path)):
+            if problem := _contradiction(spec, dict(arguments), specs):
+                raise BadInput(f"{_shown(root, path)}: {spec.name!r} {problem}. Restore these files.")
             specs[spec.name] = spec
     constraints = folder / "input_tensor_constraints.py"
     sizes = read_example_sizes(_read(root, constraints) or "", _shown(root, constraints))
     inputs: list[TensorSpec] = []
-    for name, symbolic in forward_arguments(code, _shown(root, folder / "model.py")):
+    for name, symbolic in arguments:
         if name in specs:
             inputs.append(specs[name])
         elif symbolic and name.lower() in sizes:
@@ -70,6 +74,18 @@ def read_subgraph(root: Path, place: PurePosixPath, task_id: str) -> Subgraph:
     parts = place.parts[1:] if place.parts[:1] == ("graphs",) else place.parts
     subgraph_id = "/".join(parts) or root.name
     return Subgraph(subgraph_id, task_id, _source_model(root, folder), code, tuple(inputs))
+
+
+def _contradiction(spec: TensorSpec, arguments: Mapping[str, bool], before: Mapping[str, TensorSpec]) -> str:
+    """How a description contradicts itself, an earlier one, or the arguments of forward, as the end of a sentence that
+    begins with its name; "" if it does not."""
+    if before.get(spec.name, spec) != spec:
+        return "is described twice, in different ways"
+    if arguments.get(spec.name) and spec.shape:
+        return f"is a number in model.py, and here a tensor of shape {list(spec.shape)}"
+    if spec.data is not None and len(spec.data) != math.prod(spec.shape):
+        return f"has {len(spec.data)} values for a tensor of shape {list(spec.shape)}"
+    return ""
 
 
 def forward_arguments(code: str, where: str) -> tuple[tuple[str, bool], ...]:

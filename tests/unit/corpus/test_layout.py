@@ -139,6 +139,22 @@ def executable_metadata(place: Path) -> None:
     (place / "weight_meta.py").write_text("class A:\n  name = 'in_0'\n  shape = list(range(3))\n")
 
 
+def described(name: str, shape: str, more: str = "") -> Callable[[Path], None]:
+    """Add a description to those of a subgraph."""
+
+    def damage(place: Path) -> None:
+        with (place / "weight_meta.py").open("a") as file:
+            file.write(f"\n\nclass More:\n    name = {name!r}\n    shape = {shape}\n    dtype = 'torch.int64'\n{more}")
+
+    return damage
+
+
+def number_described_as_tensor(place: Path) -> None:
+    model = place / "model.py"
+    model.write_text(model.read_text().replace("self, in_0", "self, s0: torch.SymInt, in_0", 1))
+    described("s0", "[2, 3]")(place)
+
+
 def broken_about(place: Path) -> None:
     (place / "graph_net.json").write_text("{")
 
@@ -155,6 +171,9 @@ def binary_model(place: Path) -> None:
         (no_forward, "model.py has no class with a forward method"),
         (no_metadata, "forward's argument 'in_0' is described in neither weight_meta.py nor input_meta.py"),
         (executable_metadata, "weight_meta.py line 3: shape is not a literal: list(range(3))"),
+        (described("in_0", "[2]"), "weight_meta.py: 'in_0' is described twice, in different ways"),
+        (described("in_9", "[2]", "    data = [1, 2, 3]\n"), "'in_9' has 3 values for a tensor of shape [2]"),
+        (number_described_as_tensor, "'s0' is a number in model.py, and here a tensor of shape [2, 3]"),
         (broken_about, "graph_net.json is not JSON"),
         (binary_model, "model.py is not UTF-8 text"),
     ],

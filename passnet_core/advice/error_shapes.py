@@ -153,7 +153,7 @@ def _factor(output: OutputAccuracy, input_sets: tuple[str, ...]) -> Guess | None
     nearest, text = min(_factors(output.shape), key=lambda each: abs(abs(factor) / each[0] - 1))
     more = f" (about {text})" if abs(abs(factor) / nearest - 1) < LIKE_A_FACTOR else ""
     return Guess(
-        f"Nearly all of them are {factor:.4g} times the expected value{more}: perhaps a scale is missing, or applied"
+        f"Nearly all of them are {factor:.6g} times the expected value{more}: perhaps a scale is missing, or applied"
         " twice.",
         "Compare the constants and the divisors with the subgraph.",
     )

@@ -200,8 +200,11 @@ def _alike(expected: torch.Tensor, actual: torch.Tensor, dtype: torch.dtype) -> 
     ratios = actual[nonzero] / expected[nonzero]
     if ratios.numel() >= LEAST_LIKE:
         factor = float(ratios.median())
-        if abs(factor - 1) > close and _share((ratios - factor).abs() <= close * abs(factor)) >= NEARLY_ALL:
-            return {"factor": _short(factor)}
+        off = abs(factor - 1)
+        # a factor near 1 shows in ratios that are all on one side of it
+        near = close * abs(factor) if off > close else off / 4
+        if off > UNITS * unit and _share((ratios - factor).abs() <= near) >= NEARLY_ALL:
+            return {"factor": _short(factor) if off > close else factor}
     differences = actual - expected
     offset = float(differences.median())
     blurred = close * abs(offset) + UNITS * unit * expected.abs()

@@ -1,6 +1,6 @@
 """Have the judge check an honest pass beside each of torch's operations.
 
-python -m tests.contract.judging_operations [--each N] [--dtype NAME ...] [--part I/N] [--json]: in a graph that makes a
+python -m tests.contract.judging_operations [--each N] [--dtype NAME ...] [--part I/N] [--device cuda] [--json]: in a graph that makes a
 call and adds 1 to its results, the rules write the addition, and the judge compares the whole. Prints how many calls
 got each verdict, and those that got none. --part: only each Nth operation, from the Ith on."""
 
@@ -26,7 +26,19 @@ from passnet_core.execution.backends.local import LocalBackend
 from passnet_core.fx import modules
 from passnet_core.graphs.placement import placed
 from passnet_core.graphs.source import parse
-from passnet_core.records import Bundle, EvalSpec, Family, Job, Outcome, Stage, Subgraph, Task, TensorSpec, Verdict
+from passnet_core.records import (
+    Bundle,
+    Device,
+    EvalSpec,
+    Family,
+    Job,
+    Outcome,
+    Stage,
+    Subgraph,
+    Task,
+    TensorSpec,
+    Verdict,
+)
 from passnet_core.solvers.rules.regions import FusedRegion, Surveyed
 from passnet_core.solvers.rules.solver import written_for
 from tests.contract.trying_operations import Sample, chosen, sample_of
@@ -71,13 +83,13 @@ def jobs(dtypes: Sequence[torch.dtype], each: int, part: tuple[int, int]) -> Ite
             yield name, sample.subgraph, bundle
 
 
-def judged(found: Iterator[tuple[str, Subgraph, Bundle]]) -> Iterator[tuple[str, Subgraph, Outcome]]:
+def judged(found: Iterator[tuple[str, Subgraph, Bundle]], device: Device) -> Iterator[tuple[str, Subgraph, Outcome]]:
     """Yield what the judge says of each."""
     with tempfile.TemporaryDirectory() as home, ThreadPoolExecutor(2) as lanes:
         backend = LocalBackend(sys.executable, "auto", Path(home), judges=2, checkers=0)
 
         def judge(subgraph: Subgraph, bundle: Bundle) -> Outcome:
-            job = Job(subgraph, bundle, EvalSpec(stage=Stage.VERIFY, deadline_s=seconds(60)))
+            job = Job(subgraph, bundle, EvalSpec(stage=Stage.VERIFY, device=device, deadline_s=seconds(60)))
             return backend.run(job, lambda event: None, threading.Event())
 
         try:
@@ -93,13 +105,14 @@ def main(given: Sequence[str] | None = None) -> None:
     parser.add_argument("--each", type=int, default=1, metavar="N")
     parser.add_argument("--dtype", action="append", metavar="NAME")
     parser.add_argument("--part", default="0/1", metavar="I/N")
+    parser.add_argument("--device", type=Device, default=Device.CPU)
     parser.add_argument("--json", action="store_true", help="print the verdicts, and those that are wrong, as JSON")
     args = parser.parse_args(given)
     first, step = map(int, args.part.split("/"))
     verdicts: Counter[str] = Counter()
     wrong: list[str] = []
     for name, subgraph, outcome in judged(
-        jobs([getattr(torch, each) for each in args.dtype or ["float32"]], args.each, (first, step))
+        jobs([getattr(torch, each) for each in args.dtype or ["float32"]], args.each, (first, step)), args.device
     ):
         verdicts[outcome.verdict.value] += 1
         if outcome.verdict is not Verdict.VALUES_ONLY:

@@ -427,6 +427,7 @@ FLOAT_FUNCTIONS: dict[str, Callable[..., np.ndarray]] = {
     "cospi": lambda x: np.cos(np.pi * x),
     "erf": _each(math.erf),
     "erfc": _each(math.erfc),
+    "erfcx": _each(lambda x: math.exp(x * x) * math.erfc(x) if x < 20 else (1 - 0.5 / x**2) / (x * math.sqrt(math.pi))),
     "erfinv": lambda x: FLOAT_FUNCTIONS["normcdfinv"]((x + 1) / 2) / math.sqrt(2),
     "exp": np.exp,
     "exp10": lambda x: np.power(10.0, x),

@@ -24,6 +24,7 @@ from passnet_core.solvers.rules.lowering.reductions import REDUCTIONS
 from passnet_core.solvers.rules.lowering.sampling import SAMPLING
 from passnet_core.solvers.rules.lowering.scans import SCANS
 from passnet_core.solvers.rules.lowering.signatures import bound_arguments
+from passnet_core.solvers.rules.lowering.special import SPECIAL
 from passnet_core.solvers.rules.lowering.unary import UNARY
 from passnet_core.solvers.rules.lowering.views import VIEWS
 from passnet_core.solvers.rules.lowering.windows import WINDOWS
@@ -53,8 +54,9 @@ _VIEWS = {**VIEWS, **INDEXING, **WINDOWS, **CONVERSIONS}
 
 OPERATIONS: Mapping[str, Operation] = {
     **{f"{label}_copy": _copying(_VIEWS[label]) for label in _COPIED},
-    **ARITHMETIC,
     **UNARY,
+    **SPECIAL,
+    **ARITHMETIC,
     **ACTIVATIONS,
     **CONDITIONS,
     **CONVERSIONS,

@@ -110,6 +110,7 @@ CONVERSIONS: Mapping[str, Operation] = {
     "dropout1d": dropout,
     "dropout2d": dropout,
     "dropout3d": dropout,
+    **dict.fromkeys(("alpha_dropout", "feature_dropout", "feature_alpha_dropout"), dropout),
     **{label: partial(to_named, name) for label, name in (*SHORT_DTYPES.items(), ("char", "int8"), ("byte", "uint8"))},
     **dict.fromkeys(
         ("detach", "cuda", "cpu", "alias", "positive", "conj", "resolve_conj", "resolve_neg", "conj_physical"),

@@ -8,9 +8,10 @@ from passnet_core.solvers.rules.kernels import Unsupported
 from passnet_core.solvers.rules.lowering.arguments import Argument, Operation
 from passnet_core.solvers.rules.lowering.arithmetic import add, clamp, div, mul, sub
 from passnet_core.solvers.rules.lowering.conditions import compared, where
-from passnet_core.solvers.rules.lowering.indexing import gather
+from passnet_core.solvers.rules.lowering.creation import filled
+from passnet_core.solvers.rules.lowering.indexing import gather, take
 from passnet_core.solvers.rules.lowering.normalisations import log_softmax
-from passnet_core.solvers.rules.lowering.pointwise import binary, cast
+from passnet_core.solvers.rules.lowering.pointwise import binary
 from passnet_core.solvers.rules.lowering.reductions import mean, norm, summed
 from passnet_core.solvers.rules.lowering.unary import unary
 from passnet_core.solvers.rules.lowering.views import broadcast_tensors, squeeze, unsqueeze
@@ -65,23 +66,26 @@ def kl_div(x: Value, y: Value, reduction: Argument = "mean", log_target: Argumen
     return of_all(each, reduction)
 
 
-def nll_loss(x: Value, y: Value, ignore_index: Argument = -100, reduction: Argument = "mean") -> Value:
-    """The negative elements of x at the classes y, along the axis of the channels."""
+def nll_loss(
+    x: Value, y: Value, weight: Argument = None, ignore_index: Argument = -100, reduction: Argument = "mean"
+) -> Value:
+    """The negative elements of x at the classes y, along the axis of the channels, times the weights of classes."""
     if len(x.shape) < 2 or y.dtype != INT64:
         raise Unsupported("a loss of a single example, or of probabilities")
     ignored = compared("==", y, ignore_index)
-    chosen = squeeze(gather(x, 1, unsqueeze(where(ignored, 0, y), 1)), 1)
-    losses = where(ignored, 0.0, unary("neg", chosen))
-    if reduction in ("mean", 1):
-        return div(summed(losses), cast(summed(compared("!=", y, ignore_index)), x.dtype))
-    return of_all(losses, reduction)
+    classes = where(ignored, 0, y)
+    weights = where(ignored, 0.0, filled(1, (), x.dtype) if weight is None else take(weight, classes))
+    losses = mul(unary("neg", squeeze(gather(x, 1, unsqueeze(classes, 1)), 1)), weights)
+    return div(summed(losses), summed(weights)) if reduction in ("mean", 1) else of_all(losses, reduction)
 
 
-def cross_entropy(x: Value, y: Value, ignore_index: Argument = -100, reduction: Argument = "mean") -> Value:
+def cross_entropy(
+    x: Value, y: Value, weight: Argument = None, ignore_index: Argument = -100, reduction: Argument = "mean"
+) -> Value:
     """nll_loss of log_softmax."""
     if len(x.shape) < 2:
         raise Unsupported("a loss of a single example")
-    return nll_loss(log_softmax(x, 1), y, ignore_index, reduction)
+    return nll_loss(log_softmax(x, 1), y, weight, ignore_index, reduction)
 
 
 def pairwise_distance(

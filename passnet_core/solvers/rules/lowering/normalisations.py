@@ -7,13 +7,14 @@ from passnet_core.solvers.rules.coordinates import ORIGIN, Coordinates, parted
 from passnet_core.solvers.rules.dtypes import DType, wide_of
 from passnet_core.solvers.rules.kernels import Unsupported
 from passnet_core.solvers.rules.lowering.arguments import Argument, Operation, size_of
-from passnet_core.solvers.rules.lowering.arithmetic import clamp
+from passnet_core.solvers.rules.lowering.arithmetic import add, clamp, div, mul, power
 from passnet_core.solvers.rules.lowering.conversions import converted_to
 from passnet_core.solvers.rules.lowering.pointwise import binary, cast, pointwise
-from passnet_core.solvers.rules.lowering.reductions import averaged, moments, moments_in_order, norm, reduced
+from passnet_core.solvers.rules.lowering.rearrangements import pad
+from passnet_core.solvers.rules.lowering.reductions import averaged, mean, moments, moments_in_order, norm, reduced
 from passnet_core.solvers.rules.lowering.unary import unary
-from passnet_core.solvers.rules.lowering.views import per_channel, view_of, without_axes
-from passnet_core.solvers.rules.sizes import ONE
+from passnet_core.solvers.rules.lowering.views import per_channel, reshaped, view_of, without_axes
+from passnet_core.solvers.rules.sizes import ONE, Size, product
 from passnet_core.solvers.rules.values import ElementWriter, Order, Value, View
 
 
@@ -97,6 +98,29 @@ def native_layer_norm(
     mean, variance = moments(x, tuple(range(len(x.shape) - len(shape), len(x.shape))), 0, wide_of(x.dtype))
     scale = _scale(variance, eps, wide_of(x.dtype))
     return layer_norm(x, shape, weight, bias, eps), cast(mean, x.dtype), cast(scale, x.dtype)
+
+
+def native_group_norm(
+    x: Value, weight: Argument, bias: Argument, N: int, C: int, HxW: int, group: int, eps: Argument
+) -> tuple[Value, Value, Value]:
+    """group_norm, the means, and the inverses of the deviations."""
+    if x.dtype.name not in ("float32", "float64"):
+        raise Unsupported("moments in half precision")
+    apart = reshaped(x, (Size.of(N), Size.of(group), product(x.shape).divided(Size.of(N * group))))
+    mean, variance = moments(apart, (2,), 0, wide_of(x.dtype))
+    scale = without_axes(_scale(variance, eps, wide_of(x.dtype)), (2,))
+    return group_norm(x, group, weight, bias, eps), cast(without_axes(mean, (2,)), x.dtype), cast(scale, x.dtype)
+
+
+def local_response_norm(x: Value, size: int, alpha: Argument = 1e-4, beta: Argument = 0.75, k: Argument = 1.0) -> Value:
+    """x divided by a power of the mean square of so many channels around each."""
+    ends = (*[0, 0] * (len(x.shape) - 2), size // 2, (size - 1) // 2)
+    squares = pad(mul(x, x), ends)
+    windows = view_of(
+        squares, (*x.shape, Size.of(size)), lambda places: (places[0], places[1] + places[-1], *places[2:-1])
+    )
+    near = mean(windows, -1)
+    return div(x, power(add(mul(near, alpha), k), beta))
 
 
 def _scale(variance: Value, eps: Argument, wide: DType) -> Value:
@@ -221,6 +245,8 @@ NORMALISATIONS: Mapping[str, Operation] = {
     "log_softmax": log_softmax,
     "layer_norm": layer_norm,
     "native_layer_norm": native_layer_norm,
+    "native_group_norm": native_group_norm,
+    "local_response_norm": local_response_norm,
     "rms_norm": rms_norm,
     "batch_norm": batch_norm,
     "group_norm": group_norm,

@@ -20,7 +20,7 @@ from passnet_core.solvers.rules.lowering.indexing import narrow, position
 from passnet_core.solvers.rules.lowering.pointwise import cast, joined, operand, pointwise, single
 from passnet_core.solvers.rules.lowering.views import at_least, copied, flatten, reshaped, transpose, unsqueeze, view_of
 from passnet_core.solvers.rules.lowering.views import diagonal as diagonal_of
-from passnet_core.solvers.rules.sizes import ONE, ZERO, Size, product
+from passnet_core.solvers.rules.sizes import ONE, ZERO, Size, derived, product
 from passnet_core.solvers.rules.values import Chosen, Copied, ElementWriter, Value, View
 
 
@@ -113,7 +113,8 @@ _MIRRORS: Mapping[str, str] = {
 def mirrored(x: Value, pad: Sequence[Argument], mode: str) -> Value:
     """Padding by the elements inside: in reverse, without the one at the border, or by that one, or from the other end.
     Raises Unsupported for another mode."""
-    if mode not in _MIRRORS or any(isinstance(each, int) and each < 0 for each in pad):
+    crops = any(isinstance(each, int) and each < 0 for each in pad)
+    if mode not in _MIRRORS or (crops and mode != "replicate"):
         raise Unsupported(f"padding of mode {mode}")
     ends = {len(x.shape) - 1 - i // 2: (size_of(pad[i]), size_of(pad[i + 1])) for i in range(0, len(pad), 2)}
     shape = tuple(size + sum(ends.get(axis, ()), ZERO) for axis, size in enumerate(x.shape))
@@ -147,6 +148,8 @@ def rolled(x: Value, shift: int, axis: int) -> Value:
     """x[(i - shift) % size]: the last elements come first."""
     size = x.shape[axis]
     front = Size.of(shift) if shift >= 0 else size + shift
+    if any(abs(shift) > each for each in size.values):
+        front = derived(f"{shift} % max({{}}, 1)", lambda length: shift % max(length, 1), size)
 
     def test(writer: ElementWriter, places: Coordinates) -> str:
         return f"{writer.place(places[axis])} < {writer.size(front)}"

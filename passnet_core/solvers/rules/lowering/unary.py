@@ -11,7 +11,7 @@ from passnet_core.solvers.rules.lowering.pointwise import cast, pointwise
 from passnet_core.solvers.rules.values import ElementWriter, Number, Value
 
 _LIBDEVICE = (
-    "acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "erfc", "erfinv", "exp", "exp2", "expm1",
+    "acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "erfc", "erfcx", "erfinv", "exp", "exp2", "expm1",
     "j0", "j1", "lgamma", "log", "log10", "log1p", "log2", "rsqrt", "sin", "sinh", "tan", "tanh",
 )  # fmt: skip
 """Functions of libdevice by that name."""
@@ -86,13 +86,6 @@ def logit(x: Value, eps: Argument = None) -> Value:
     return pointwise("libdevice.log(divided({0}, 1.0 - {0}))", x, dtype=x.dtype)
 
 
-def mvlgamma(x: Value, p: int) -> Value:
-    """The logarithm of the multivariate gamma function of dimension p."""
-    dtype = x.dtype if x.dtype.is_float else FLOAT32
-    terms = " + ".join(f"libdevice.lgamma({{0}} - {place / 2})" for place in range(p))
-    return pointwise(f"{terms} + {p * (p - 1) / 4 * math.log(math.pi)}", x, dtype=dtype)
-
-
 class Largest(Number):
     """The largest finite number of a dtype that a tensor may name."""
 
@@ -116,7 +109,6 @@ UNARY: Mapping[str, Operation] = {
     **{label: partial(unary, label) for label in (*_FLOATS, *_KEEPS)},
     "erf": erf,
     "logit": logit,
-    **dict.fromkeys(("mvlgamma", "multigammaln"), mvlgamma),
     "bessel_j0": partial(unary, "j0"),
     "bessel_j1": partial(unary, "j1"),
     "nan_to_num": nan_to_num,

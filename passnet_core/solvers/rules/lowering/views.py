@@ -91,12 +91,14 @@ def as_strided(x: Value, size: Sequence[int], stride: Sequence[int], storage_off
 
 def at_least(rank: int, *tensors: Value) -> Argument:
     """Tensors with axes of size 1 put around theirs, so that they have so many."""
+    if not all(isinstance(each, Value) for each in tensors):
+        raise Unsupported("tensors in a list")
     found: list[Value] = []
     for each in tensors:
         while len(each.shape) < rank:
             each = unsqueeze(each, -1 if len(each.shape) == 2 else 0)
         found.append(each)
-    return found[0] if len(found) == 1 else tuple(found)
+    return tuple(found) if len(found) > 1 else found[0]
 
 
 def broadcast_tensors(*tensors: Value) -> tuple[Value, ...]:

@@ -1,8 +1,9 @@
 """Have the judge check an honest pass beside each of torch's operations.
 
-python -m tests.contract.judging_operations [--each N] [--dtype NAME ...] [--part I/N] [--device cuda] [--json]: in a graph that makes a
-call and adds 1 to its results, the rules write the addition, and the judge compares the whole. Prints how many calls
-got each verdict, and those that got none. --part: only each Nth operation, from the Ith on."""
+python -m tests.contract.judging_operations [--each N] [--dtype NAME ...] [--part I/N] [--device cuda] [--json]: in a
+graph that makes a call and adds 1 to its results, the rules write the addition, and the judge compares the whole.
+Prints how many calls got each verdict, and those that were not called right. --part: only each Nth operation, from the
+Ith on."""
 
 import os
 
@@ -41,20 +42,24 @@ from passnet_core.records import (
 )
 from passnet_core.solvers.rules.regions import FusedRegion, Surveyed
 from passnet_core.solvers.rules.solver import written_for
-from tests.contract.trying_operations import Sample, chosen, sample_of
+from tests.contract.trying_operations import chosen, sample_of
 from tests.waiting import seconds
+from tools.describing import ObservedCall
 
 
-def additions(sample: Sample) -> Bundle | None:
-    """A bundle that replaces the additions of a sample; None if the rules write none."""
-    graph = parse(sample.subgraph.code)
-    here = placed(graph, "cpu")
+def additions(call: ObservedCall) -> tuple[Subgraph, Bundle] | None:
+    """A subgraph that adds 1 to what a call gives, with a bundle that replaces the additions; None if the rules write
+    none."""
+    sample, alone = sample_of(call, read=True), sample_of(call)
+    if sample is None or alone is None:
+        return None
+    graph, here = parse(sample.subgraph.code), placed(parse(alone.subgraph.code), "cpu")
     with torch.no_grad():
-        whole = modules.module_of(here, {})(*(each.clone() for each in sample.given))
-    if not all(isinstance(each, torch.Tensor) for each in tree_leaves(whole)):
+        whole = tree_leaves(modules.module_of(here, {})(*(each.clone() for each in alone.given)))
+    if not all(isinstance(each, torch.Tensor) for each in whole):
         return None
     last = [node for node in graph.operations if node.name in graph.returned]
-    sources = dict(zip([node.inputs[0] for node in last], tree_leaves(whole), strict=True))
+    sources = dict(zip([node.inputs[0] for node in last], whole, strict=True))
     captured: dict[str, TensorSpec | None] = {
         name: TensorSpec(name, tuple(value.shape), str(value.dtype).removeprefix("torch."))
         for name, value in sources.items()
@@ -63,8 +68,9 @@ def additions(sample: Sample) -> Bundle | None:
     for name in (node.name for node in graph.operations if node not in last):
         surveyed.libraries.add(name)
     regions = [FusedRegion((node.name,), node.inputs[:1], (node.name,)) for node in last]
+    task = Task("sample", Family.SINGLE, "", (sample.subgraph,))
     try:
-        return written_for(Task("sample", Family.SINGLE, "", (sample.subgraph,)), [(surveyed, regions)]).bundle
+        return sample.subgraph, written_for(task, [(surveyed, regions)]).bundle
     except BadInput:
         return None
 
@@ -74,13 +80,12 @@ def jobs(dtypes: Sequence[torch.dtype], each: int, part: tuple[int, int]) -> Ite
     names: dict[str, int] = {}
     for name, _, call in chosen(dtypes, each):
         place = names.setdefault(name, len(names))
-        sample = sample_of(call, read=True) if place % part[1] == part[0] and not call.random else None
         try:
-            bundle = additions(sample) if sample is not None else None
+            found = additions(call) if place % part[1] == part[0] else None
         except Exception:  # a call that cannot run again
             continue
-        if sample is not None and bundle is not None:
-            yield name, sample.subgraph, bundle
+        if found is not None:
+            yield name, *found
 
 
 def judged(found: Iterator[tuple[str, Subgraph, Bundle]], device: Device) -> Iterator[tuple[str, Subgraph, Outcome]]:

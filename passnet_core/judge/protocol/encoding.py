@@ -39,13 +39,14 @@ def produced(value: Any, shares: Sequence[str] = ()) -> Produced:
     return Produced(kind, value if framing.plain_number(value) else None, shares=tuple(shares))
 
 
-def copied(returned: Returned) -> Returned:
-    """A copy in new memory, which no later call overwrites."""
+def placed(returned: Returned, device: str, *, copy: bool) -> Returned:
+    """The result with all values on this device, so that they can be compared: those of torch.arange(5) lie elsewhere,
+    and what is told of them does not change. copy: in new memory, which no later call overwrites."""
     outputs = (
-        replace(each, value=each.value.clone()) if isinstance(each.value, torch.Tensor) else each
+        replace(each, value=each.value.to(device, copy=copy)) if isinstance(each.value, torch.Tensor) else each
         for each in returned.outputs
     )
-    changed = {index: tensor.clone() for index, tensor in returned.changed.items()}
+    changed = {index: tensor.to(device, copy=copy) for index, tensor in returned.changed.items()}
     return replace(returned, outputs=tuple(outputs), changed=changed)
 
 

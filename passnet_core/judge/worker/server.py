@@ -674,7 +674,8 @@ class _OwnClient:
 
     def run(self, name: str, *, fresh: bool = True) -> Returned:
         try:
-            return encoding.copied(self.worker.called(name, fresh=fresh, trusted=True))
+            found = self.worker.called(name, fresh=fresh, trusted=True)
+            return encoding.placed(found, self.worker.device.value, copy=True)
         except BaseException as error:
             raise self.worker.fault(error) from error
 
@@ -685,9 +686,10 @@ class _OwnClient:
             raise
         except BaseException as error:
             raise self.worker.fault(error) from error
-        return tuple(
+        returned = (
             Returned(tuple(map(encoding.produced, output_digest.listed(each))), _container(each), 0.0) for each in found
         )
+        return tuple(encoding.placed(each, self.worker.device.value, copy=False) for each in returned)
 
 
 def _not_here(*args: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Write it for me: rules propose passes beside those of the visitor, or say what they do not know."""
+"""Write it for me: rules propose passes beside those of the visitor, or say what they leave."""
 
 from dataclasses import replace
 
@@ -65,9 +65,12 @@ def test_closing_the_drawer_changes_nothing(visit: Visit, service: Service) -> N
 
 
 def test_what_is_left_to_pytorch_is_said_with_its_reason(visit: Visit, service: Service) -> None:
-    add_task(service, "half-known", CODE.replace("torch.sigmoid(tmp_1)", "torch.kron(tmp_1, tmp_1)"))
+    add_task(service, "half-known", CODE.replace("torch.sigmoid(tmp_1)", "torch.cdist(tmp_1, tmp_1)"))
     app = visit("workbench", task="half-known", talk="rules")
-    assert "Left to PyTorch, because the rules do not cover it: kron." in read(app)
+    assert (
+        "Left to PyTorch, because the rules do not cover it: cdist (a call that a library does best as a whole)."
+        in read(app)
+    )
 
 
 def test_what_is_left_to_libraries_is_named(visit: Visit, service: Service) -> None:
@@ -84,9 +87,12 @@ def test_the_fastest_by_the_cost_model_is_proposed_and_the_others_are_named(visi
 
 
 def test_a_task_that_the_rules_do_not_cover_names_the_unknown_operations(visit: Visit, service: Service) -> None:
-    add_task(service, "unknown", CODE.replace("in_0 + in_1", "torch.kron(in_0, in_1)"))
+    add_task(service, "unknown", CODE.replace("in_0 + in_1", "torch.cdist(in_0, in_1)"))
     app = visit("workbench", task="unknown", talk="rules")
-    assert "The rules write no pass for unknown: they do not know kron." in read(app)
+    assert (
+        "The rules write no pass for unknown: they do not write cdist (a call that a library does best as a whole)."
+        in read(app)
+    )
     assert all(each.label != "Open it in the editor" for each in app.button)
     assert Editor(app).text, "the page goes on below"
 

@@ -82,7 +82,7 @@ def test_the_table_names_operations_that_exist() -> None:
     words = {
         word.rpartition(".")[2]
         for kind, text in tomllib.loads(KINDS.read_text(encoding="utf-8")).items()
-        if isinstance(text, str)
+        if isinstance(text, str) and kind != "without_effect"  # those are parameters
         for word in text.split()
         if not word.startswith("@")
     }

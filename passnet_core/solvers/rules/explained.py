@@ -21,7 +21,7 @@ def explained(task: Task) -> WrittenBundle:
         found = written(task)
     except BadInput as problem:
         unknown = ", ".join(dict.fromkeys(_unknown(task)))
-        why = f"they do not know {unknown}" if unknown else "they leave all of its operations to PyTorch"
+        why = f"they do not write {unknown}" if unknown else "they leave all of its operations to PyTorch"
         raise BadInput(f"The rules write no pass for {task.id}: {why}.") from problem
     return each_once(found)
 
@@ -32,7 +32,7 @@ def each_once(found: WrittenBundle) -> WrittenBundle:
 
 
 def _unknown(task: Task) -> Iterator[str]:
-    """The operations that the rules do not know, except those that only lack an operand."""
+    """The operations that the rules do not write, except those that only lack an operand."""
     for subgraph in task.subgraphs:
         surveyed = Surveyed(subgraph, regular(parse(subgraph.code)))
         for name, reason in surveyed.reasons.items():

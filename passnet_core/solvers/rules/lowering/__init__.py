@@ -6,6 +6,7 @@ from functools import wraps
 from passnet_core.graphs.ir import Graph, Listed, Node, NodeKind, Ref, Slice
 from passnet_core.graphs.ir import Value as Given
 from passnet_core.graphs.vocabulary import operator_label
+from passnet_core.operations.kinds import several
 from passnet_core.solvers.rules.kernels import Unsupported
 from passnet_core.solvers.rules.lowering.activations import ACTIVATIONS
 from passnet_core.solvers.rules.lowering.arguments import Argument, Literal, Operation
@@ -76,6 +77,10 @@ OPERATIONS: Mapping[str, Operation] = {
 """The operations that are covered, by label, or by target where other functions have the same label."""
 
 
+LEFT = {label: reason for reason, labels in several("left").items() for label in labels}
+"""Why an operation is left to PyTorch, by label."""
+
+
 class Lowering:
     """Turns the nodes of a graph, in order, into Values. known: what the inputs are."""
 
@@ -95,7 +100,7 @@ class Lowering:
                 return attribute(*map(self.resolved, node.args))
             operation = OPERATIONS.get(node.target) or OPERATIONS.get(label)
             if operation is None:
-                raise Unsupported(label)
+                raise Unsupported(f"{label} ({LEFT[label]})" if label in LEFT else label)
             args, kwargs = bound_arguments(node, operation, self.resolved)
             found = operation(*args, **kwargs)
         except (TypeError, LookupError, ValueError, AttributeError, AssertionError, ArithmeticError) as problem:

@@ -80,7 +80,7 @@ def div(x: Argument, y: Argument, rounding_mode: str | None = None) -> Argument:
         if 0 in (y.values if isinstance(y, Literal) else (y,)):
             return binary("{0} / {1}", x, y, floats=True)
         if not isinstance(y, Literal | int | float):
-            raise Unsupported(f"a division by {y}")
+            raise Unsupported("a division by a size")
         # on a GPU eager multiplies by the inverse of a number
         return binary("{0} * (1.0 / {1})", x, y if isinstance(y, Literal) or dtype.is_wide else _narrow(y), floats=True)
     if rounding_mode == "floor":

@@ -29,7 +29,7 @@ def bound_arguments(
     call, overload = bound(node)
     known = row(spelling(node))
     if overload is None and known is not None and known.overloads:
-        raise Unsupported("arguments that torch does not know")
+        raise Unsupported("arguments that fit no signature of it")
     in_order = node.kind is NodeKind.CALL and node.target.partition(".")[0] in PYTHON
     parameters = {each.name: each for each in overload.parameters} if overload else {}
     names = _names(function)

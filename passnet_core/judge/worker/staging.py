@@ -288,14 +288,16 @@ class Staging:
 
 
 def copied(tensor: torch.Tensor) -> torch.Tensor:
-    """Relocate a tensor: the same content and strides at a new address, with its version counter at zero. The memory
-    around it is poisoned, so that reads out of bounds always give the same nonsense."""
+    """Relocate a tensor: the same content and strides at a new address, at the beginning of a storage, with its version
+    counter at zero. The memory around it is poisoned, so that reads out of bounds always give the same nonsense."""
     start, end = _extent(tensor) if tensor.numel() else (0, 0)
     held = torch.empty(PADDING_BYTES + end - start + PADDING_BYTES, dtype=torch.uint8, device=tensor.device)
     held[:PADDING_BYTES].fill_(POISON)
     held[-PADDING_BYTES:].fill_(POISON)
     bare = torch.empty(0, dtype=tensor.dtype, device=tensor.device)
-    copy = bare.set_(held.untyped_storage(), PADDING_BYTES // tensor.element_size(), tensor.shape, tensor.stride()).data
+    # a storage of its own, since as_strided counts from the beginning of one
+    inside = held.untyped_storage()[PADDING_BYTES : PADDING_BYTES + end - start]
+    copy = bare.set_(inside, 0, tensor.shape, tensor.stride()).data
     copy.data.copy_(tensor)
     return copy
 

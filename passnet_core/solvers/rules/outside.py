@@ -52,7 +52,7 @@ def _shapes(label: str, given: Mapping[str, Any]) -> list[tuple[tuple[int, ...],
             return [(sizes, dtype_of(given["dtype"]) or (x.dtype if x.dtype.is_float else INT64))]
         case "topk":
             axis = axis_of(given["dim"], len(sizes))
-            shape = (*sizes[:axis], given["k"], *sizes[axis + 1 :])
+            shape = (*sizes[:axis], given["k"], *sizes[axis + 1 :]) if sizes else ()
             return [(shape, x.dtype), (shape, INT64)]
         case "sort":
             return [(sizes, x.dtype), (sizes, INT64)]

@@ -72,7 +72,7 @@ class WitnessHere:
         many = isinstance(seen.returned, tuple | list)
         values = seen.returned if many else (seen.returned,)
         outputs = tuple(map(encoding.produced, values, seen.shares))
-        return encoding.copied(Returned(outputs, "tuple" if many else "", 0.0, changed=seen.changed))
+        return encoding.placed(Returned(outputs, "tuple" if many else "", 0.0, changed=seen.changed), "cpu", copy=True)
 
 
 def told(subgraph: Subgraph) -> Told:

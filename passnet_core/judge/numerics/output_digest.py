@@ -38,9 +38,10 @@ def begun(outputs: Sequence[Any]) -> BegunDigest:
 
 
 def finished(digests: Sequence[BegunDigest]) -> list[int]:
-    """Wait for the device once, and return these digests, all begun on the same device."""
+    """Wait for the device once, and return these digests, whatever devices the outputs are on."""
     sums = [each for digest in digests for _, each in digest.sums]
-    values = iter(torch.stack(sums).tolist() if sums else ())
+    home = max((each.device for each in sums), key=str, default=None)
+    values = iter(torch.stack([each.to(home) for each in sums]).tolist() if sums else ())
     return [_signed(sum(weight * int(next(values)) for weight, _ in each.sums) + each.plain) for each in digests]
 
 

@@ -209,6 +209,10 @@ class ErrorPlace:
     function: str
 
 
+REFUSED = "device-side assert triggered"
+"""What CUDA says, at some later call, of an operation whose values are outside of what it takes: a probability of 2."""
+
+
 class CandidateFault(CandidateEnd):
     """A worker failed. kind: "load", "pattern", "compile", "runtime", "launch" (CUDA refuses it),
     "memory", "form", "gpu" (it needs one that this machine does not have), "protocol" or "restless". place: None if no

@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from passnet_core.bundles.static_rules.rules import MISTAKES, RETURN
 from passnet_core.judge.protocol.messages import (
+    REFUSED,
     CandidateEnd,
     CandidateFault,
     CandidateGone,
@@ -98,6 +99,8 @@ def decide(job: Job, facts: Facts) -> tuple[Verdict, str]:
     if facts.problem:
         return Verdict.INFRASTRUCTURE, facts.problem
     if facts.end is not None and facts.end.who == "witness" and job.solver is SolverKind.PASSES:
+        if isinstance(facts.end, CandidateFault) and REFUSED in facts.end.text:
+            return Verdict.EAGER_FAILED, f"Eager failed: {_sentence(facts.end)}"
         return Verdict.INFRASTRUCTURE, f"The process that computes eager (the witness) ended: {_sentence(facts.end)}"
     if verification is not None and verification.verdict is Verdict.EAGER_FAILED:
         return verification.verdict, verification.reason

@@ -13,7 +13,7 @@ from passnet_core.graphs.source import emit, parse
 from passnet_core.judge.numerics.local_bench import LocalReferenceBench
 from passnet_core.judge.protocol import encoding, framing
 from passnet_core.judge.protocol.clients import Computing
-from passnet_core.judge.protocol.messages import CandidateFault, Returned
+from passnet_core.judge.protocol.messages import REFUSED, CandidateFault, Returned
 from passnet_core.judge.protocol.reference_bench import BenchPlan, TellingDraws
 from passnet_core.records import Device, from_json, to_json
 
@@ -55,7 +55,9 @@ class ReferenceBenchServer:
             raise
         except BadInput as error:
             return framing.WireMessage({"unfit": str(error)})
-        except Exception:  # a bug in the judge, which must not be blamed on the subgraph
+        except Exception as error:  # a bug in the judge, which must not be blamed on the subgraph
+            if REFUSED in str(error):
+                raise CandidateFault("runtime", f"On a GPU, an operation refuses its values ({REFUSED}).") from error
             return framing.WireMessage({"bug": traceback.format_exc()[-8000:]})
 
     @property

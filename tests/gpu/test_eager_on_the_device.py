@@ -1,9 +1,9 @@
-"""Results that lie on the CPU beside others on the device."""
+"""Results that lie on the CPU beside others on the device, and values that the device refuses."""
 
 import pytest
 
 from passnet_core.execution.backends.local import LocalBackend
-from passnet_core.records import Device, EvalSpec, Job, Stage, Subgraph, TensorSpec
+from passnet_core.records import Device, EvalSpec, Job, Stage, Subgraph, TensorSpec, Verdict
 from tests.contract.judging import ample_s, bundle, judged
 
 pytestmark = pytest.mark.gpu
@@ -62,3 +62,12 @@ def test_a_result_on_the_cpu_is_compared_like_others(backend: LocalBackend, else
     asked = EvalSpec(stage=stage, device=Device.CUDA, deadline_s=ample_s(), seed=1)
     outcome = judged(backend, Job(subgraph, bundle(PASS), asked))
     assert outcome.verdict.value.startswith("right"), outcome.reason
+
+
+def test_values_that_a_device_refuses_are_eagers_failure(backend: LocalBackend) -> None:
+    spec = TensorSpec("in_0", (64, 33), "float32", mean=0.1, std=1.0)
+    loss = "torch.nn.functional.binary_cross_entropy(in_0, torch.sigmoid(in_0))"
+    subgraph = Subgraph("float32/0/refused", "refused", "none", CODE.replace("ELSEWHERE", loss), (spec,))
+    asked = EvalSpec(stage=Stage.VERIFY, device=Device.CUDA, deadline_s=ample_s(), seed=1)
+    outcome = judged(backend, Job(subgraph, bundle(PASS), asked))
+    assert outcome.verdict is Verdict.EAGER_FAILED, outcome.reason

@@ -392,10 +392,58 @@ def merged(described: dict[str, Any], found: Mapping[str, KnownDeeds]) -> dict[s
 
 
 def write() -> None:
-    """Write the table, a line for each spelling and each schema's packet."""
+    """Write the table, a line for each spelling and each schema's packet. What it says of other versions of torch stays
+    there."""
     described = table()
+    before = json.loads(TABLE.read_text()) if TABLE.exists() else {"torch": []}
+    others = [of_version(before, each) for each in before["torch"] if [each] != described["torch"]]
     _put(described)  # what is seen is told by the names of parameters, which this says
-    _put(merged(described, seen()))
+    _put(together([merged(described, seen()), *others]))
+
+
+def of_version(described: Mapping[str, Any], version: str) -> dict[str, Any]:
+    """What a table of several versions of torch says of one of them."""
+
+    def own(entries: Mapping[str, Any]) -> dict[str, Any]:
+        mine = {name: each for name, each in entries.items() if version in each.get(ONLY, [version])}
+        return {name: {key: value for key, value in each.items() if key != ONLY} for name, each in mine.items()}
+
+    packets = {name: found for name, overloads in described["aten"].items() if (found := own(overloads))}
+    spellings = own(described["spellings"])
+    return {"torch": [version], "dtypes": described["dtypes"], "spellings": spellings, "aten": packets}
+
+
+ONLY = "only"
+"""The versions of torch that have an entry, if others have not."""
+
+
+def together(tables: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """One table of several versions of torch, the newest first. What only some have says so; where they describe an
+    entry differently, the first one holds."""
+    versions = sorted((version for each in tables for version in each["torch"]), key=_number, reverse=True)
+    ordered = sorted(tables, key=lambda each: versions.index(each["torch"][0]))
+
+    def entries(parts: Sequence[Mapping[str, Any]], depth: int) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for name in dict.fromkeys(name for each in parts for name in each):
+            have = [place for place, each in enumerate(parts) if name in each]
+            entry = dict(parts[have[0]][name])
+            if depth:
+                entry = entries([each.get(name, {}) for each in parts], depth - 1)
+            alone = [versions[place] for place in have]
+            found[name] = entry | ({ONLY: alone} if len(alone) < len(versions) and not depth else {})
+        return found
+
+    sections = (("spellings", 0), ("aten", 1))
+    return {
+        "torch": versions,
+        "dtypes": ordered[0]["dtypes"],
+        **{name: entries([each[name] for each in ordered], depth) for name, depth in sections},
+    }
+
+
+def _number(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split(".") if part.isdecimal())
 
 
 def _put(described: Mapping[str, Any]) -> None:

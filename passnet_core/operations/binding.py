@@ -83,6 +83,8 @@ def bound(node: Node) -> tuple[Call, Overload | None]:
     given = [(each, found) for each in overloads if (found := _bound(each, args, kwargs)) is not None]
     if not given:
         return Call(target, _plain(node.args, kwargs)), None
+    if node.inputs:
+        given = [each for each in given if each[0].takes_tensors] or given
     # a number is taken for a tensor only where nothing takes it as a number: torch.max(x, 1) is along an axis
     ways = [each for exactly in (True, False) for each in given if all(_fits(*pair, exactly) for pair in each[1])]
     overload, found = (ways or given)[0]

@@ -49,6 +49,11 @@ class Overload:
     shares: frozenset[str] = frozenset()
     random: bool = False
 
+    @property
+    def takes_tensors(self) -> bool:
+        """Whether a tensor may be passed to it; the others are for numbers, in scripts."""
+        return any("Tensor" in each.type or not each.type for each in self.parameters)
+
 
 @dataclass(frozen=True)
 class OperationRow:
@@ -90,12 +95,7 @@ def row(spelling: str) -> OperationRow | None:
     described = [*known.get("python", ()), *_table()["aten"].get(known.get("aten"), {}).values()]
     overloads = tuple(map(_overload, described))
     if space == "Tensor":
-        overloads = tuple(
-            _of_tensor(each) for each in overloads if any(p.type in ("Tensor", "") for p in each.parameters)
-        )
-    elif any(_takes_tensors(each) for each in overloads):
-        # the others are for numbers in scripts
-        overloads = tuple(each for each in overloads if _takes_tensors(each))
+        overloads = tuple(_of_tensor(each) for each in overloads if each.takes_tensors)
     return OperationRow(known.get("name", spelling), overloads, known.get("shares", False))
 
 
@@ -123,10 +123,6 @@ def _overload(described: Mapping[str, Any]) -> Overload:
 def _of_tensor(overload: Overload) -> Overload:
     """The overload as a method has it, the tensor first: x.where(condition, other)."""
     return replace(overload, parameters=tuple(sorted(overload.parameters, key=lambda each: each.name != "self")))
-
-
-def _takes_tensors(overload: Overload) -> bool:
-    return any("Tensor" in each.type or not each.type for each in overload.parameters)
 
 
 def parameters(call: str) -> tuple[Parameter, ...]:

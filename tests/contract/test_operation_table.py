@@ -14,7 +14,7 @@ from passnet_core.graphs.ir import Node, NodeKind, Ref
 from passnet_core.operations.binding import bind, bound
 from passnet_core.operations.memory import Deeds, deeds
 from passnet_core.operations.table import TABLE, row, spelling
-from tools.describing import ObservedCall, parameters_of, samples, simple_calls, table, watch
+from tools.describing import ObservedCall, of_version, parameters_of, samples, simple_calls, table, together, watch
 
 pytestmark = [pytest.mark.long]
 
@@ -121,7 +121,25 @@ def test_positional_and_keyword_spellings_are_one_call(observed: list[ObservedCa
 
 
 def test_the_table_is_that_of_the_installed_torch() -> None:
-    assert without_deeds(json.loads(TABLE.read_text())) == without_deeds(table())
+    described, here = json.loads(TABLE.read_text()), table()
+    assert here["torch"][0] in described["torch"]
+    assert without_deeds(of_version(described, here["torch"][0])) == without_deeds(here)
+
+
+def test_a_table_of_several_versions_holds_what_each_of_them_has() -> None:
+    older = {"torch": ["2.11.0"], "dtypes": {}, "spellings": {"torch.a": {}, "torch.old": {"aten": "old"}},
+             "aten": {"old": {"default": {"call": "()"}}, "both": {"names": {"call": "(x)"}}}}  # fmt: skip
+    newer = {"torch": ["2.13.0"], "dtypes": {}, "spellings": {"torch.a": {}},
+             "aten": {"both": {"default": {"call": "(y)"}}}}  # fmt: skip
+    both = together([older, newer])
+    assert both["torch"] == ["2.13.0", "2.11.0"]
+    assert both["spellings"] == {"torch.a": {}, "torch.old": {"aten": "old", "only": ["2.11.0"]}}
+    assert both["aten"]["both"] == {
+        "default": {"call": "(y)", "only": ["2.13.0"]},
+        "names": {"call": "(x)", "only": ["2.11.0"]},
+    }
+    assert of_version(both, "2.13.0") == newer
+    assert of_version(both, "2.11.0") == older
 
 
 def without_deeds(content: Any) -> Any:

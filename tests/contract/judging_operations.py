@@ -77,13 +77,11 @@ def additions(call: ObservedCall) -> tuple[Subgraph, Bundle] | None:
 
 def jobs(dtypes: Sequence[torch.dtype], each: int, part: tuple[int, int]) -> Iterator[tuple[str, Subgraph, Bundle]]:
     """Yield the name of each operation with a subgraph that calls it, and a bundle for that."""
-    names: dict[str, int] = {}
-    for name, _, call in chosen(dtypes, each):
-        place = names.setdefault(name, len(names))
+    for name, _, call in chosen(dtypes, each, part):
         if "empty" in name:
             continue  # what they hold is not defined
         try:
-            found = additions(call) if place % part[1] == part[0] else None
+            found = additions(call)
         except Exception:  # a call that cannot run again
             continue
         if found is not None:

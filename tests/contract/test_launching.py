@@ -212,12 +212,12 @@ def clock(x, B: tl.constexpr):
 
 @triton.jit
 def rare(x, B: tl.constexpr):
-    tl.store(x, libdevice.j0(tl.load(x)))
+    tl.store(x, libdevice.y0(tl.load(x)))
 
 
 @triton.jit
 def inner(x):
-    return libdevice.j1(x)
+    return libdevice.y1(x)
 
 
 @triton.jit
@@ -241,8 +241,8 @@ for kernel, construct in (
     (assembly, "tl.inline_asm_elementwise (kernels.py line "),
     (scaled, "tl.dot_scaled (kernels.py line "),
     (clock, "tl.extra.cuda.globaltimer (kernels.py line "),
-    (rare, "libdevice.j0 (kernels.py line "),
-    (outer, "libdevice.j1 (kernels.py line "),
+    (rare, "libdevice.y0 (kernels.py line "),
+    (outer, "libdevice.y1 (kernels.py line "),
 ):
     try:
         kernel[(1,)](x, B=B)

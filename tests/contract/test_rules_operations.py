@@ -34,7 +34,7 @@ def made_of(*given: str) -> Any:
 @pytest.mark.parametrize(
     "given",
     [
-        ["--each", "1"],
+        ["--each", "1", "--part", "0/8"],
         pytest.param([], marks=pytest.mark.slow),
         pytest.param(["--each", "20", "--dtype", "int64", "--dtype", "uint8"], marks=pytest.mark.slow),
         pytest.param(["--each", "20", "--dtype", "bool", "--dtype", "float64"], marks=pytest.mark.slow),
@@ -43,6 +43,6 @@ def made_of(*given: str) -> Any:
 )
 def test_a_sample_is_written_right_or_left_with_a_reason(given: list[str]) -> None:
     made = made_of(*given)
-    assert made["operations"] > 400
-    assert len(made["written"]) > 200
+    assert made["operations"] > 50
+    assert len(made["written"]) > made["operations"] // 3
     assert made["wrong"] == []

@@ -1,8 +1,9 @@
 """Have the rules write passes for torch's own samples of its operations, and run them beside eager.
 
-python -m tests.contract.trying_operations [--each N] [--dtype NAME ...] [--all] prints for each operation of torch's
-database how many of its samples the rules wrote, how many they left to PyTorch and why, and what is wrong. --each: how
-many samples of each spelling of an operation are tried. --all: show operations too of which nothing was written.
+python -m tests.contract.trying_operations [--each N] [--dtype NAME ...] [--part I/N] [--all] prints for each operation
+of torch's database how many of its samples the rules wrote, how many they left to PyTorch and why, and what is wrong.
+--each: how many samples of each spelling of an operation are tried. --part: only each Nth operation, from the Ith on.
+--all: show operations too of which nothing was written.
 
 What is only a view is written together with the operation that reads it: then it is tried with a + 1."""
 
@@ -106,13 +107,15 @@ def family_of(operation: Any) -> str:
     return OF_CLASS.get(type(operation).__name__) or COVERED.get(operator_family(node), "others")
 
 
-def chosen(dtypes: Sequence[torch.dtype], each: int) -> Iterator[tuple[str, str, ObservedCall]]:
+def chosen(
+    dtypes: Sequence[torch.dtype], each: int, part: tuple[int, int] = (0, 1)
+) -> Iterator[tuple[str, str, ObservedCall]]:
     """Yield the name and the family of each operation of torch's database, with so many samples of each spelling: the
-    same ones each time."""
+    same ones each time. part: from the first of these on, each of that many operations."""
     from torch.testing._internal.common_methods_invocations import op_db
 
     found: dict[tuple[str, str], dict[str, dict[str, ObservedCall]]] = defaultdict(lambda: defaultdict(dict))
-    for operation in op_db:
+    for operation in op_db[part[0] :: part[1]]:
         name = operation.formatted_name, family_of(operation)
 
         def note(call: ObservedCall, name: tuple[str, str] = name) -> None:
@@ -182,9 +185,12 @@ def main(given: Sequence[str] | None = None) -> None:
     parser.add_argument("--each", type=int, default=1 << 30, metavar="N")
     parser.add_argument("--dtype", action="append", metavar="NAME")
     parser.add_argument("--all", action="store_true")
+    parser.add_argument("--part", default="0/1", metavar="I/N")
     parser.add_argument("--json", action="store_true", help="print what is wrong, and how many were written, as JSON")
     args = parser.parse_args(given)
-    results = tried(chosen([getattr(torch, each) for each in args.dtype or ["float32"]], args.each))
+    first, step = map(int, args.part.split("/"))
+    calls = chosen([getattr(torch, each) for each in args.dtype or ["float32"]], args.each, (first, step))
+    results = tried(calls)
     wrong = [f"{name}: {each}" for name, result in results.items() for each in result.wrong]
     written = {name: result.written for name, result in results.items() if result.written}
     if args.json:

@@ -14,7 +14,6 @@ from passnet_core.records import TensorSpec
 
 Part = tuple[Node, ...]
 
-# fmt: off
 PRODUCTS = named("products")
 HEAVY = named("heavy")
 

@@ -52,18 +52,18 @@ def read_subgraph(root: Path, place: PurePosixPath, task_id: str) -> Subgraph:
     code = _read(root, folder / "model.py")
     if code is None:
         raise BadInput(f"{_shown(root, folder)} has no model.py. Restore it, or remove its line from {GRAPH_LIST}.")
-    arguments = forward_arguments(code, _shown(root, folder / "model.py"))
+    arguments = dict(forward_arguments(code, _shown(root, folder / "model.py")))
     specs: dict[str, TensorSpec] = {}
     for name in ("weight_meta.py", "input_meta.py"):
         path = folder / name
         for spec in read_specs(_read(root, path) or "", _shown(root, path)):
-            if problem := _contradiction(spec, dict(arguments), specs):
+            if problem := _contradiction(spec, arguments, specs):
                 raise BadInput(f"{_shown(root, path)}: {spec.name!r} {problem}. Restore these files.")
             specs[spec.name] = spec
     constraints = folder / "input_tensor_constraints.py"
     sizes = read_example_sizes(_read(root, constraints) or "", _shown(root, constraints))
     inputs: list[TensorSpec] = []
-    for name, symbolic in arguments:
+    for name, symbolic in arguments.items():
         if name in specs:
             inputs.append(specs[name])
         elif symbolic and name.lower() in sizes:

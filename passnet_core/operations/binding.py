@@ -80,15 +80,21 @@ def bound(node: Node) -> tuple[Call, Overload | None]:
     variadic = short in (VARIADIC_METHODS if is_method else VARIADIC_FUNCTIONS)
     if variadic and len(args) > fixed and all(_is_size(each) for each in args[fixed:]):
         args = (*args[:fixed], tuple(args[fixed:]))
-    given = [(each, found) for each in overloads if (found := _bound(each, args, kwargs)) is not None]
-    if not given:
-        return Call(target, _plain(node.args, kwargs)), None
-    if node.inputs:
-        given = [each for each in given if each[0].takes_tensors] or given
-    # a number is taken for a tensor only where nothing takes it as a number: torch.max(x, 1) is along an axis
-    ways = [each for exactly in (True, False) for each in given if all(_fits(*pair, exactly) for pair in each[1])]
-    overload, found = (ways or given)[0]
-    return Call(target, _named(found)), overload
+    # overloads for numbers in scripts come last where there is a tensor
+    for takes in (True, False):
+        given: list[tuple[Overload, list[tuple[Parameter, Value]]]] = []
+        for overload in overloads:
+            if (not node.inputs or overload.takes_tensors) is takes:
+                found = _bound(overload, args, kwargs)
+                if found is not None and all(_fits(*pair, exactly=True) for pair in found):
+                    return Call(target, _named(found)), overload
+                given += [(overload, found)] if found is not None else []
+        if given:
+            # a number is taken for a tensor only where nothing takes it as one: torch.max(x, 1) is along an axis
+            ways = (each for each in given if all(_fits(*pair, exactly=False) for pair in each[1]))
+            overload, found = next(ways, given[0])
+            return Call(target, _named(found)), overload
+    return Call(target, _plain(node.args, kwargs)), None
 
 
 def _plain(args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> tuple[tuple[str, Value], ...]:

@@ -17,6 +17,7 @@ def _kinds() -> Mapping[str, Any]:
     return tomllib.loads(KINDS.read_text(encoding="utf-8"))
 
 
+@cache
 def named(kind: str) -> frozenset[str]:
     """The operations of a kind. Raises KeyError if there is no such kind."""
     words: list[str] = _kinds()[kind].split()

@@ -11,7 +11,7 @@ import math
 import operator
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +49,7 @@ class Overload:
     shares: frozenset[str] = frozenset()
     random: bool = False
 
-    @property
+    @cached_property
     def takes_tensors(self) -> bool:
         """Whether a tensor may be passed to it; the others are for numbers, in scripts."""
         return any("Tensor" in each.type or not each.type for each in self.parameters)

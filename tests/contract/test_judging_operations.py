@@ -1,14 +1,10 @@
 """What the judge says of an honest pass beside torch's own operations."""
 
 import json
-import os
-import subprocess
-import sys
 
 import pytest
 
-from tests.waiting import seconds
-from tests.which import TESTS
+from tests.contract.modules_run import run
 
 pytestmark = [pytest.mark.long, pytest.mark.settled]
 
@@ -21,15 +17,7 @@ EAGER_FAILED = "eager failed"
 
 @pytest.mark.parametrize("part", ["0/24", *(pytest.param(f"{part}/6", marks=pytest.mark.slow) for part in range(6))])
 def test_each_operation_gets_a_verdict(part: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.contract.judging_operations", "--json", "--part", part],
-        capture_output=True,
-        text=True,
-        timeout=seconds(1_500),
-        check=False,
-        cwd=TESTS.parent,
-        env={**os.environ, "CUDA_VISIBLE_DEVICES": "", "OMP_NUM_THREADS": "1"},
-    )
+    done = run("tests.contract.judging_operations", "--json", "--part", part, within_s=1_500)
     assert done.returncode == 0, done.stderr[-3000:]
     made = json.loads(done.stdout.splitlines()[-1])
     assert sum(made["verdicts"].values()) > 20

@@ -3,8 +3,6 @@
 import fcntl
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,8 +10,8 @@ import pytest
 
 from passnet_core.corpus.layout import write_task
 from tests.contract.made import around_a_product
+from tests.contract.modules_run import run
 from tests.contract.rules_cases import CASES
-from tests.waiting import seconds
 
 PROJECT = Path(__file__).resolve().parents[2]
 
@@ -37,19 +35,6 @@ def _problems(names: Sequence[str]) -> str:
     done = run("tests.contract.rules_cases", *names)
     assert done.returncode == 0, done.stderr[-3000:]
     return done.stdout.splitlines()[-1]
-
-
-def run(module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run a module in a process of its own, since Triton's interpreter is chosen when Triton is imported."""
-    return subprocess.run(
-        [sys.executable, "-m", module, *arguments],
-        capture_output=True,
-        text=True,
-        timeout=seconds(200),
-        check=False,
-        cwd=PROJECT,
-        env={**os.environ, "CUDA_VISIBLE_DEVICES": "", "OMP_NUM_THREADS": "1"},
-    )
 
 
 @pytest.mark.settled

@@ -1,15 +1,11 @@
 """What the rules write for torch's own samples of its operations."""
 
 import json
-import os
-import subprocess
-import sys
 from typing import Any
 
 import pytest
 
-from tests.waiting import seconds
-from tests.which import TESTS
+from tests.contract.modules_run import run
 
 pytestmark = [pytest.mark.long, pytest.mark.settled]
 
@@ -18,15 +14,7 @@ STARTS = ("tests/contract/trying_operations.py",)
 
 def made_of(*given: str) -> Any:
     """What comes of samples, tried in a process of their own: Triton's interpreter is chosen when it is loaded."""
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.contract.trying_operations", "--json", *given],
-        capture_output=True,
-        text=True,
-        timeout=seconds(1_500),
-        check=False,
-        cwd=TESTS.parent,
-        env={**os.environ, "CUDA_VISIBLE_DEVICES": "", "OMP_NUM_THREADS": "1"},
-    )
+    done = run("tests.contract.trying_operations", "--json", *given, within_s=1_500)
     assert done.returncode == 0, done.stderr[-3000:]
     return json.loads(done.stdout.splitlines()[-1])
 

@@ -48,9 +48,8 @@ def digest_of_judge(package: Path) -> str:
     content = hashlib.sha256()
     for part in JUDGING:
         path = package / part
-        for file in (
-            sorted((*path.rglob("*.py"), *path.rglob("*.json"), *path.rglob("*.toml"))) if path.is_dir() else [path]
-        ):
+        below = (each for each in path.rglob("*") if each.suffix in (".py", ".json", ".toml"))
+        for file in sorted(below) if path.is_dir() else [path]:
             place = file.relative_to(package).as_posix()
             if place in NOT_JUDGING:
                 continue

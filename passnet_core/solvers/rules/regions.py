@@ -311,7 +311,3 @@ def _shows(value: Argument, reads: Sequence[Argument]) -> bool:
 
 def _is_tensors(value: Argument) -> bool:
     return isinstance(value, Value) or (isinstance(value, tuple | list) and all(isinstance(e, Value) for e in value))
-
-
-def _is_number(value: Value) -> bool:
-    return isinstance(root_of(value), Number)

@@ -76,6 +76,8 @@ def attempt(task_id: str) -> Iterator[None]:
 class _Writing:
     def __init__(self, task: Task, cuts: Sequence[Cut]) -> None:
         self.task, self.regions = task, list(cuts)
+        self.matched = False
+        """Whether the patterns matched something when they were last applied."""
         self.left = [f"{name}: {reason}" for surveyed, _ in cuts for name, reason in surveyed.reasons.items()]
 
     def bundle(self) -> WrittenBundle:
@@ -100,18 +102,16 @@ class _Writing:
             raise BadInput(f"The rules cover nothing of {self.task.id}: {reasons}.")
         files = tuple(file for file, _ in passes)
         bundle = Bundle(files, _carried(files), author="rules")
-        self._check(bundle, together)
+        self._check(bundle)
         forms = [each for _, each in passes]
         return WrittenBundle(bundle, self.regions, forms, self.left, list(dict.fromkeys(self._libraries())))
 
-    def _check(self, bundle: Bundle, together: Sequence[Shared]) -> None:
+    def _check(self, bundle: Bundle) -> None:
         """Raises BadInput if the bundle breaks a static rule, or if its patterns match nothing of its own task."""
         broken = findings(bundle)
         if broken:
             raise BadInput(f"The rules wrote a pass that the judge would refuse: {broken[0].message}")
-        passes = [_traced(each, place) for place, each in enumerate(together)]
-        graphs = [surveyed.graph for surveyed, _ in self.regions]
-        if not any(each.matches for graph in graphs for each in rewrite(graph, passes, bind=bind).reports):
+        if not self.matched:
             raise BadInput(f"The rules wrote passes for {self.task.id} that match nothing of it.")
 
     def _libraries(self) -> Iterator[str]:
@@ -149,11 +149,12 @@ class _Writing:
         """Apply the patterns as a judge would. Whether one matched another region than those that it was made for: then
         that is a region of its subgraph from now on."""
         passes = [_traced(each, place) for place, each in enumerate(together)]
-        changed = False
+        self.matched = changed = False
         for index, (surveyed, regions) in enumerate(self.regions):
             known = {frozenset(each.nodes) for each in regions}
             reports = rewrite(surveyed.graph, passes, bind=bind).reports
             for report in reports:
+                self.matched |= bool(report.matches)
                 for names in report.matches:
                     if frozenset(names) in known or not surveyed.knows(names):
                         continue

@@ -184,8 +184,8 @@ def take_along_dim(x: Value, indices: Value, dim: int | None = None) -> Value:
         return gather(flatten(x), 0, flatten(indices), wraps=True)
     axis = axis_of(dim, len(x.shape))
     shape = broadcast([(*each.shape[:axis], ONE, *each.shape[axis + 1 :]) for each in (x, indices)])
-    whole = ((*shape[:axis], each.shape[axis], *shape[axis + 1 :]) for each in (x, indices))
-    return gather(expand(x, next(whole)), axis, expand(indices, next(whole)), wraps=True)
+    table, places = (expand(each, (*shape[:axis], each.shape[axis], *shape[axis + 1 :])) for each in (x, indices))
+    return gather(table, axis, places, wraps=True)
 
 
 def take(x: Value, index: Value) -> Value:

@@ -91,8 +91,7 @@ def cross(x: Value, y: Value, dim: int | None = -1) -> Value:
     """The cross product along an axis of size 3."""
     if dim is None:
         raise Unsupported("a cross product along an axis that the sizes tell")
-    given = [broadcast_tensors(x, y)[place] for place in (0, 1)]
-    (a, b, c), (d, e, f) = (unbind(each, dim) for each in given)
+    (a, b, c), (d, e, f) = (unbind(each, dim) for each in broadcast_tensors(x, y))
     pairs = (((b, f), (c, e)), ((c, d), (a, f)), ((a, e), (b, d)))
     return stack([sub(mul(*one), mul(*other)) for one, other in pairs], dim)
 
@@ -101,12 +100,10 @@ def kron(x: Value, y: Value) -> Argument:
     """Each element of x times y, in place of that element."""
     rank = max(len(x.shape), len(y.shape))
     one, other = (reshaped(each, (*[ONE] * (rank - len(each.shape)), *each.shape)) for each in (x, y))
-    sides = zip(one.shape, other.shape)
-    apart = (tuple(size for pair in pairs for size in pair) for pairs in (
-        [(size, ONE) for size in one.shape], [(ONE, size) for size in other.shape]
-    ))  # fmt: skip
-    found = mul(reshaped(one, next(apart)), reshaped(other, next(apart)))
-    return copied(reshaped(found, tuple(a * b for a, b in sides)))
+    outer_sides = [side for size in one.shape for side in (size, ONE)]
+    inner_sides = [side for size in other.shape for side in (ONE, size)]
+    found = mul(reshaped(one, tuple(outer_sides)), reshaped(other, tuple(inner_sides)))
+    return copied(reshaped(found, tuple(a * b for a, b in zip(one.shape, other.shape))))
 
 
 def inner(x: Value, y: Value) -> Argument:

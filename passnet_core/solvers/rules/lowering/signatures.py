@@ -27,8 +27,7 @@ def bound_arguments(
     """The arguments of a call as those of the function that lowers it: by position, and by name. resolved: what an
     argument stands for. Raises Unsupported if one has no place there."""
     call, overload = bound(node)
-    known = row(spelling(node))
-    if overload is None and known is not None and known.overloads:
+    if overload is None and (known := row(spelling(node))) is not None and known.overloads:
         raise Unsupported("arguments that fit no signature of it")
     in_order = node.kind is NodeKind.CALL and node.target.partition(".")[0] in PYTHON
     parameters = {each.name: each for each in overload.parameters} if overload else {}

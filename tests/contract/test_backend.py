@@ -127,6 +127,19 @@ def test_verify_accepts_a_right_pass_beside_each_real_operation(
     assert [len(each.matches) for each in outcome.match.passes] == [1]
 
 
+def test_a_subgraph_whose_operation_ends_the_process_is_no_fault_of_the_judge(backend: LocalBackend) -> None:
+    # the quotient of the smallest integer by -1 is no int64: x86 raises SIGFPE
+    lines = (
+        "tmp_2 = torch.zeros(4, dtype=torch.int64) - 2**63",
+        "tmp_3 = torch.div(tmp_2, -1, rounding_mode='trunc')",
+        "return (tmp_1, tmp_3)",
+    )
+    code = ADD_RELU.replace("return (tmp_1,)", "\n        ".join(lines))
+    outcome = judged(backend, replace(job(RIGHT), subgraph=subgraph(code=code)))
+    assert outcome.verdict is Verdict.EAGER_FAILED, outcome.reason
+    assert "SIGFPE" in outcome.reason
+
+
 def test_a_subgraph_with_a_refused_operation_is_not_judged_and_says_why(backend: LocalBackend) -> None:
     reading = "tmp_2 = torch.ops.aten.from_file.default('weights', False, 132)\n        return (tmp_1, tmp_2)"
     asked = replace(job(RIGHT), subgraph=subgraph(code=ADD_RELU.replace("return (tmp_1,)", reading)))

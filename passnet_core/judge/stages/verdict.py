@@ -1,5 +1,6 @@
 """Make the one outcome of a job from its facts: which finding takes precedence, and the reason in a sentence."""
 
+import signal
 from collections.abc import Collection, Mapping, Sequence
 
 from passnet_core.bundles.static_rules.rules import MISTAKES, RETURN
@@ -48,6 +49,9 @@ FAULTS: Mapping[str, tuple[Verdict, str]] = {
 
 _LINKS = {"gpu": ""}
 """What stands between the first words of a reason and what the worker said, if not a colon."""
+
+FATAL_SIGNALS = {-signal.SIGABRT, -signal.SIGBUS, -signal.SIGFPE, -signal.SIGILL, -signal.SIGSEGV}
+"""The exit codes of a process that an operation ended: integer overflow in a division, an invalid pivot."""
 
 DOUBTS = (Verdict.CHEAT, Verdict.LIBRARY, Verdict.INCONCLUSIVE)
 """The verdicts that keep right values from being ranked, whichever stage found them, the gravest first."""
@@ -101,6 +105,8 @@ def decide(job: Job, facts: Facts) -> tuple[Verdict, str]:
     if facts.end is not None and facts.end.who == "witness" and job.solver is SolverKind.PASSES:
         if isinstance(facts.end, CandidateFault) and REFUSED in facts.end.text:
             return Verdict.EAGER_FAILED, f"Eager failed: {_sentence(facts.end)}"
+        if isinstance(facts.end, CandidateGone) and facts.end.status in FATAL_SIGNALS:
+            return Verdict.EAGER_FAILED, f"Eager failed: an operation ended its process. {_sentence(facts.end)}"
         return Verdict.INFRASTRUCTURE, f"The process that computes eager (the witness) ended: {_sentence(facts.end)}"
     if verification is not None and verification.verdict is Verdict.EAGER_FAILED:
         return verification.verdict, verification.reason

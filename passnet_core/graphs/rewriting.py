@@ -1,8 +1,9 @@
 """Rewrite a graph: each match of a pass becomes one call of the pass's replacement function."""
 
 import heapq
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from passnet_core.errors import BadInput
 from passnet_core.graphs import explaining
@@ -35,6 +36,10 @@ class Rewriting:
     calls: tuple[tuple[str, str], ...]
 
 
+Stays: TypeAlias = Callable[[TracedPass, Match], bool]
+"""Whether a match stays as it is."""
+
+
 def rewrite(
     graph: Graph,
     passes: Sequence[TracedPass],
@@ -42,11 +47,13 @@ def rewrite(
     bind: Bind = plain_bind,
     pattern_bind: Bind | None = None,
     explain: Mapping[str, str] | None = None,
+    stays: Stays = lambda traced, match: False,
 ) -> Rewriting:
     """Apply each pass, in order, to all its matches. A pass without a match changes nothing; its report says why.
 
     A report names the nodes of the graph to which its pass was applied; replaced values keep their names.
     explain: name of a pass -> its source, to add explanations to the reports; None: no explanations.
+    stays: tells the matches that are not replaced; the report leaves them out.
     Raises BadInput if pattern and replacement_args of a pass take different numbers of parameters."""
     bind = remembered(bind)
     keep = 0 if explain is None else explaining.ATTEMPTS
@@ -59,6 +66,7 @@ def rewrite(
         matching = find_matches(each.pattern, current, bind=bind, pattern_bind=pattern_bind, needed=needed, keep=keep)
         if not matching.matches and replaced:
             matching = _too_late(each, graph, matching, replaced, bind, pattern_bind, needed)
+        matching = replace(matching, matches=tuple(match for match in matching.matches if not stays(each, match)))
         if explain is None or len(reports) >= explaining.MOST_PASSES:
             reports.append(PassMatches(each.name, tuple(match.names for match in matching.matches), matching.miss))
         else:

@@ -1,6 +1,6 @@
 """Apply passes to a graph of torch.fx. What no pass takes stays as it was, down to the objects that it names."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any
 
@@ -10,14 +10,18 @@ import torch.fx
 from passnet_core.fx import signatures, tracing
 from passnet_core.fx.modules import Function
 from passnet_core.fx.tracing import FxReading
-from passnet_core.graphs.ir import Graph, Node, NodeKind
+from passnet_core.graphs.ir import Graph, Node, NodeKind, Ref, Value
+from passnet_core.graphs.matching import Match
 from passnet_core.graphs.rewriting import TracedPass, rewrite
 from passnet_core.operations.binding import bind
 from passnet_core.records import PassMatches
 
-Making = Callable[[TracedPass, Sequence[Any]], tuple[Function, Sequence[Any]]]
-"""Makes the function that a replaced match calls, and its arguments, given the arguments of the pass: nodes of the new
-graph, and constants."""
+Examples = Mapping[str, Any]
+"""What the values of a graph look like, by name: fake tensors and numbers."""
+Making = Callable[[TracedPass, Sequence[Value], Examples], Function]
+"""Makes the function that a replaced match calls with those arguments of the pass that are values of the graph."""
+Staying = Callable[[Graph, TracedPass, Match, Examples], bool]
+"""Whether a match stays as it is."""
 
 
 def device_of(example_inputs: Sequence[Any]) -> str:
@@ -25,22 +29,37 @@ def device_of(example_inputs: Sequence[Any]) -> str:
     return next((each.device.type for each in example_inputs if isinstance(each, torch.Tensor)), "cpu")
 
 
-def apply(captured: torch.fx.Graph, passes: Sequence[TracedPass], making: Making) -> tuple[PassMatches, ...]:
-    """Apply the passes, in order, to all their matches, in place. Return the matches of each pass.
+def apply(
+    captured: torch.fx.Graph, passes: Sequence[TracedPass], making: Making, staying: Staying
+) -> tuple[PassMatches, ...]:
+    """Apply the passes, in order, to all their matches that do not stay, in place. Return the matches of each pass.
 
     Raises BadInput for a graph that data cannot represent, such as one that calls modules; it and whatever making
     raises leave the graph as it was."""
     read = tracing.graph_of_fx(captured)
-    rewriting = rewrite(read.graph, passes, bind=bind)
+    examples = {name: node.meta.get("example_value") for name, node in read.origins.items()}
+    rewriting = rewrite(
+        read.graph,
+        passes,
+        bind=bind,
+        stays=lambda traced, match: staying(read.graph, traced, match, examples),
+    )
     if rewriting.calls:
-        _change(captured, read, rewriting.graph, {each.replacement: each for each in passes}, making)
+        by_key = {each.replacement: each for each in passes}
+        _change(captured, read, rewriting.graph, set(by_key), lambda key, args: making(by_key[key], args, examples))
     return rewriting.reports
 
 
 def _change(
-    captured: torch.fx.Graph, read: FxReading, after: Graph, passes: Mapping[str, TracedPass], making: Making
+    captured: torch.fx.Graph,
+    read: FxReading,
+    after: Graph,
+    keys: Collection[str],
+    function_for: Callable[[str, Sequence[Value]], Function],
 ) -> None:
-    """Make the captured graph say what after says. Nodes that stay are moved, not copied: Dynamo marks its own."""
+    """Make the captured graph say what after says. Nodes that stay are moved, not copied: Dynamo marks its own.
+    keys: what stands for the passes in calls. function_for: makes the function that a call of one calls, by its
+    arguments."""
     (output,) = captured.find_nodes(op="output")
     nodes: dict[str, torch.fx.Node] = {}
     with ExitStack() as undoing, captured.inserting_before(output):
@@ -48,7 +67,7 @@ def _change(
             if read.graph.by_name.get(node.name) == node:
                 nodes[node.name] = read.origins[node.name]
             else:
-                made = nodes[node.name] = _made(captured, node, nodes, passes, making)
+                made = nodes[node.name] = _made(captured, node, nodes, keys, function_for)
                 undoing.callback(captured.erase_node, made)
                 # values keep their names, so later matches find what they look like
                 made.meta.update(read.origins[node.name].meta if node.name in read.origins else {})
@@ -68,15 +87,14 @@ def _made(
     captured: torch.fx.Graph,
     node: Node,
     nodes: Mapping[str, torch.fx.Node],
-    passes: Mapping[str, TracedPass],
-    making: Making,
+    keys: Collection[str],
+    function_for: Callable[[str, Sequence[Value]], Function],
 ) -> torch.fx.Node:
-    args: Sequence[Any] = signatures.filled(node.args, nodes)
     kwargs = {name: signatures.filled(value, nodes) for name, value in node.kwargs}
+    if node.target in keys:
+        given = tuple(nodes[each.name] for each in node.args if isinstance(each, Ref))
+        return captured.create_node("call_function", function_for(node.target, node.args), given, {}, node.name)
+    args = tuple(signatures.filled(value, nodes) for value in node.args)
     if node.kind is NodeKind.METHOD:
-        return captured.create_node("call_method", node.target, tuple(args), kwargs, node.name)
-    if node.target in passes:
-        function, args = making(passes[node.target], args)
-    else:
-        function = signatures.resolve(node.target)
-    return captured.create_node("call_function", function, tuple(args), kwargs, node.name)
+        return captured.create_node("call_method", node.target, args, kwargs, node.name)
+    return captured.create_node("call_function", signatures.resolve(node.target), args, kwargs, node.name)

@@ -2,7 +2,7 @@
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,23 +12,31 @@ import torch.fx
 
 from passnet_core.errors import BadInput
 from passnet_core.fx.modules import Function
+from passnet_core.graphs.effects import changed, is_random
+from passnet_core.graphs.ir import Graph, Ref, Value, references
+from passnet_core.graphs.matching import Match
 from passnet_core.graphs.rewriting import TracedPass
 from passnet_core.integrate import applying
+from passnet_core.integrate.applying import Examples
 from passnet_core.integrate.bundles import found, is_accepted, passes_of
-from passnet_core.integrate.calls import Callee, PassFailed, callee
+from passnet_core.integrate.calls import Callee, callee
+from passnet_core.integrate.circumstances import TRAINING, left_alone
 from passnet_core.integrate.explanation import Explanation, GraphExplanation
+from passnet_core.integrate.replacing import Conduct, PassFailed, ReplacedMatch, Verify
 from passnet_core.records import Bundle
 
 __all__ = ["PassBackend", "PassFailed", "PassWarning", "backend"]
 
 RESTS = ("eager", "inductor")
-TRAINING = (
+FOR_TRAINING = (
     "A graph was captured for training, and passes have no gradients: it is left as it is. Call the model under"
     " torch.no_grad() or torch.inference_mode() to use the passes."
 )
-
-
 FOR_INDUCTOR = "torch.compile was given a mode or options, which are Inductor's: with rest='eager' they do nothing."
+UNFROZEN = (
+    "{} prepares weights, and does so in each call, since weights may change. backend(..., frozen=True) prepares them"
+    " once; call refresh() when they have changed."
+)
 
 
 class PassWarning(UserWarning):
@@ -39,15 +47,27 @@ Named = str | Path | Bundle
 """A bundle's folder, the digest of one that comes with the playground, or a bundle."""
 
 
-def backend(bundle: Named | Sequence[Named], *, rest: str = "eager", digest: str = "") -> "PassBackend":
+def backend(
+    bundle: Named | Sequence[Named],
+    *,
+    rest: str = "eager",
+    digest: str = "",
+    verify: str = "first",
+    frozen: bool = False,
+) -> "PassBackend":
     """A backend for torch.compile that replaces what the passes of a bundle match, or of several, one after the other.
 
     bundle: a folder, or the digest of one that comes with the playground. Its files are run: they can do whatever your
     program can. rest: what computes everything else, "eager" or "inductor". digest: refuse any other bundle than the
-    one whose digest begins so; of several, those with these digests, joined by commas. Raises BadInput for a bundle
-    that cannot be read or imported, or is another one; warns of one that the judge is not known to have accepted."""
+    one whose digest begins so; of several, those with these digests, joined by commas. verify: which calls of a
+    replaced match are compared with the operations that it replaces: the "first" with each new signature (shapes,
+    dtypes and the like), "always", or "never". frozen: the model's weights do not change, so that passes prepare them
+    once, and again at refresh(). Raises BadInput for a bundle that cannot be read or imported, or is another one; warns
+    of one that the judge is not known to have accepted."""
     if rest not in RESTS:
         raise BadInput(f"rest={rest!r} is neither 'eager' nor 'inductor'.")
+    if verify not in set(Verify):
+        raise BadInput(f"verify={verify!r} is none of 'first', 'always' and 'never'.")
     named = [bundle] if isinstance(bundle, str | Path | Bundle) else list(bundle)
     chosen = [found(each) for each in named]
     if not chosen:
@@ -67,11 +87,11 @@ def backend(bundle: Named | Sequence[Named], *, rest: str = "eager", digest: str
                 PassWarning,
                 stacklevel=2,
             )
-    return PassBackend(chosen, rest)
+    return PassBackend(chosen, rest, verify=Verify(verify), frozen=frozen)
 
 
-def _callees(bundles: Sequence[Bundle], *, also: bool) -> Iterator[Callee]:
-    """The passes of the bundles, each by a name of its own. also: as in callee."""
+def _callees(bundles: Sequence[Bundle]) -> Iterator[Callee]:
+    """The passes of the bundles, each by a name of its own."""
     counts = Counter(file.name.removesuffix(".py") for each in bundles for file in each.passes)
     number = 0
     for bundle in bundles:
@@ -79,38 +99,47 @@ def _callees(bundles: Sequence[Bundle], *, also: bool) -> Iterator[Callee]:
         for each in imported.passes:
             name = each.name if counts[each.name] == 1 else f"{each.name} of {bundle.digest[:8]}"
             replacement, hook = imported.replacements[each.replacement], imported.hooks.get(each.replacement)
-            yield callee(replace(each, name=name), bundle.digest, f"pass_{number}", replacement, hook, also=also)
+            yield callee(replace(each, name=name), bundle.digest, f"pass_{number}", replacement, hook)
             number += 1
 
 
 @dataclass(frozen=True)
 class _Captured:
-    """What was done with a graph that was captured. misses: why each pass that does not match it does not."""
+    """What was done with a graph that was captured. misses: why each pass that does not match it does not. replaced:
+    its replaced matches."""
 
     explained: GraphExplanation
-    misses: dict[str, str]
+    misses: Mapping[str, str]
+    replaced: Sequence[ReplacedMatch] = ()
 
-
-class _Refused(Exception):
-    """A match cannot be called; the others of its graph may."""
+    def explanation(self) -> GraphExplanation:
+        """What was done with the graph, after what its calls have shown so far."""
+        refused = [each for each in self.replaced if each.problem]
+        counts = Counter(self.explained.matches)
+        counts.subtract(each.name for each in refused)
+        return replace(
+            self.explained,
+            matches={name: count for name, count in counts.items() if count > 0},
+            stayed=(*self.explained.stayed, *(f"{each.name}: {each.problem}" for each in refused)),
+        )
 
 
 class PassBackend:
     """What torch.compile calls with each captured graph. explain() tells what it did so far."""
 
-    def __init__(self, bundles: Sequence[Bundle], rest: str) -> None:
+    def __init__(
+        self, bundles: Sequence[Bundle], rest: str, *, verify: Verify = Verify.FIRST, frozen: bool = False
+    ) -> None:
         self.bundles, self.rest = tuple(bundles), rest
-        self.notes: tuple[str, ...] = ()
+        self.conduct = Conduct(verify, frozen, self._warn)
         self._captured: list[_Captured] = []
         self._warned: set[str] = set()
-        callees = list(_callees(bundles, also=rest == "inductor"))
-        if rest == "inductor":
-            from passnet_core.integrate.operators import refusal
-
-            refused = {each.traced.name: reason for each in callees if (reason := refusal(each))}
-            self.notes = tuple(f"{name} is left out: {reason}." for name, reason in refused.items())
-            callees = [each for each in callees if each.traced.name not in refused]
-        self._callees = {each.traced.replacement: each for each in callees}
+        callees = list(_callees(bundles))
+        refused = {each.traced.name: reason for each in callees if (reason := _refusal(each, rest))}
+        self.notes = tuple(f"{name} is left out: {reason}." for name, reason in refused.items())
+        if not frozen:
+            self.notes += tuple(UNFROZEN.format(each.traced.name) for each in callees if each.hook is not None)
+        self._callees = {each.traced.replacement: each for each in callees if each.traced.name not in refused}
 
     def __call__(
         self,
@@ -124,25 +153,21 @@ class PassBackend:
         options: those of torch.compile, for Inductor."""
         configured: Mapping[str, Any] = options or {}
         if self.rest == "eager" and (mode or options):
-            self._warn(FOR_INDUCTOR)
+            self._warn(FOR_INDUCTOR, FOR_INDUCTOR)
         elif mode:
             from passnet_core.integrate.inductor import options_of
 
             configured = {**options_of(mode), **configured}
-        if torch.is_grad_enabled() and any(
-            isinstance(each, torch.Tensor) and each.requires_grad for each in example_inputs
-        ):
-            self._warn(TRAINING)
-            self._keep(
-                _operations(captured.graph), left_alone="it was captured for training, and passes have no gradients"
-            )
-            return self._rest(captured, example_inputs, configured)
+        reason = left_alone(captured, example_inputs)
+        if reason:
+            if reason == TRAINING:
+                self._warn(TRAINING, FOR_TRAINING)
+            self._captured.append(_Captured(GraphExplanation(_operations(captured.graph), {}, reason), {}))
         if self.rest == "inductor":
-            return self._in_inductor(captured, example_inputs, configured)
-        self._apply(
-            captured.graph, example_inputs, lambda chosen, args: (chosen.function(_weights(chosen, args)), args)
-        )
-        captured.recompile()
+            return self._in_inductor(captured, example_inputs, configured, alone=bool(reason))
+        if not reason:
+            self._apply(captured.graph, example_inputs)
+            captured.recompile()
         return captured.forward
 
     def explain(self) -> Explanation:
@@ -152,82 +177,90 @@ class PassBackend:
         # the reason in the largest graph
         for each in sorted(self._captured, key=lambda each: each.explained.operations):
             missed |= {name: reason for name, reason in each.misses.items() if name not in matched}
-        graphs = tuple(each.explained for each in self._captured)
+        graphs = tuple(each.explanation() for each in self._captured)
         return Explanation(tuple(each.digest[:12] for each in self.bundles), graphs, missed, self.notes)
+
+    def refresh(self) -> None:
+        """Have passes prepare frozen weights again, after these have changed."""
+        with torch.no_grad():
+            for captured in self._captured:
+                for each in captured.replaced:
+                    if each.prepared is not None:
+                        each.prepared.refresh()
 
     # --- inside ---
 
-    def _rest(
-        self, captured: torch.fx.GraphModule, example_inputs: Sequence[Any], options: Mapping[str, Any]
-    ) -> Function:
-        """The callable for a graph without passes."""
-        if self.rest == "eager":
-            return captured.forward
-        from passnet_core.integrate.inductor import compiled
-
-        return compiled(captured, example_inputs, options)
-
     def _in_inductor(
-        self, captured: torch.fx.GraphModule, example_inputs: Sequence[Any], options: Mapping[str, Any]
+        self,
+        captured: torch.fx.GraphModule,
+        example_inputs: Sequence[Any],
+        options: Mapping[str, Any],
+        *,
+        alone: bool,
     ) -> Function:
-        """The callable for a graph to which Inductor applies the passes before it does anything else with it."""
+        """The callable for a graph to which Inductor applies the passes, unless it is left alone, before it does
+        anything else with it."""
         from passnet_core.integrate.inductor import PreGradPass, compiled
-        from passnet_core.integrate.operators import operator_for
 
-        def operator(chosen: Callee, args: Sequence[Any]) -> tuple[Function, Sequence[Any]]:
-            return operator_for(chosen, args, _weights(chosen, args))
-
+        if alone:
+            return compiled(captured, example_inputs, options)
         digests = " ".join(each.digest for each in self.bundles)
-        hook = PreGradPass(lambda graph: self._apply(graph, example_inputs, operator), digests)
+        hook = PreGradPass(lambda graph: self._apply(graph, example_inputs), digests)
         return compiled(captured, example_inputs, options, hook)
 
-    def _apply(
-        self,
-        graph: torch.fx.Graph,
-        example_inputs: Sequence[Any],
-        making: Callable[[Callee, Sequence[Any]], tuple[Function, Sequence[Any]]],
-    ) -> None:
+    def _apply(self, graph: torch.fx.Graph, example_inputs: Sequence[Any]) -> None:
         """Apply the passes to a graph, in place, and note what came of it."""
         operations = _operations(graph)
         device = applying.device_of(example_inputs)
         callees = {key: each.placed(device) for key, each in self._callees.items()}
-        refused: dict[str, str] = {}
+        stayed: dict[tuple[str, ...], tuple[str, str]] = {}
+        replaced: list[ReplacedMatch] = []
 
-        def made(traced: TracedPass, args: Sequence[Any]) -> tuple[Function, Sequence[Any]]:
-            try:
-                return making(callees[traced.replacement], args)
-            except TypeError as error:
-                refused[traced.replacement] = f"A match of it cannot be an operator of Inductor's: it takes {error}."
-                raise _Refused from error
+        def stays(read: Graph, traced: TracedPass, match: Match, examples: Examples) -> bool:
+            reason = _reason(callees[traced.replacement], match, examples)
+            if not reason and self.rest == "inductor":
+                from passnet_core.integrate.operators import shared_problem
 
-        while True:
-            chosen = [each.traced for key, each in callees.items() if key not in refused]
-            try:
-                reports = applying.apply(graph, chosen, made)
-                break
-            except _Refused:
-                continue
-            except (BadInput, RecursionError, TypeError) as error:
-                self._keep(operations, left_alone=f"the passes cannot be applied to it: {error}")
-                return
+                reason = shared_problem(read, traced, match)
+            if reason:
+                stayed[match.names] = traced.name, reason
+            return bool(reason)
+
+        def making(traced: TracedPass, args: Sequence[Value], examples: Examples) -> Function:
+            chosen = callees[traced.replacement].filled(args)
+            values = [examples.get(each.name) for each in args if isinstance(each, Ref)]
+            weights = [name for name, each in zip(chosen.given, values) if isinstance(each, torch.nn.Parameter)]
+            if self.rest == "inductor":
+                from passnet_core.integrate.operators import operator_for
+
+                function, match = operator_for(chosen, values, weights, self.conduct)
+            else:
+                match = ReplacedMatch(chosen, weights, self.conduct)
+                function = match.function()
+            replaced.append(match)
+            return function
+
+        try:
+            reports = applying.apply(graph, [each.traced for each in callees.values()], making, stays)
+        except (BadInput, RecursionError, TypeError) as error:
+            reason = f"the passes cannot be applied to it: {error}"
+            self._captured.append(_Captured(GraphExplanation(operations, {}, reason), {}))
+            return
         matches = {each.name: len(each.matches) for each in reports if each.matches}
         misses = {each.name: each.miss.reason for each in reports if each.miss is not None}
-        misses |= {callees[key].traced.name: reason for key, reason in refused.items()}
-        self._keep(operations, matches, misses, left_alone="" if matches else "no pass matches")
+        misses |= {name: f"Its match is left to the graph's own operations: {why}." for name, why in stayed.values()}
+        explained = GraphExplanation(
+            operations,
+            matches,
+            "" if matches else "no pass matches",
+            tuple(f"{name}: {why}" for name, why in stayed.values()),
+        )
+        self._captured.append(_Captured(explained, misses, replaced))
 
-    def _keep(
-        self,
-        operations: int,
-        matches: dict[str, int] | None = None,
-        misses: dict[str, str] | None = None,
-        *,
-        left_alone: str = "",
-    ) -> None:
-        self._captured.append(_Captured(GraphExplanation(operations, matches or {}, left_alone), misses or {}))
-
-    def _warn(self, text: str) -> None:
-        if text not in self._warned:
-            self._warned.add(text)
+    def _warn(self, subject: str, text: str) -> None:
+        """Warn, once of each subject."""
+        if subject not in self._warned:
+            self._warned.add(subject)
             warnings.warn(text, PassWarning, stacklevel=3)
 
 
@@ -235,10 +268,28 @@ def _operations(graph: torch.fx.Graph) -> int:
     return sum(each.op.startswith("call_") for each in graph.nodes)
 
 
-def _weights(chosen: Callee, args: Sequence[Any]) -> tuple[str, ...]:
-    """The names of the arguments that are parameters of the model."""
-    return tuple(
-        name
-        for name, each in zip(chosen.given, args)
-        if isinstance(each, torch.fx.Node) and isinstance(each.meta.get("example_value"), torch.nn.Parameter)
-    )
+def _refusal(callee: Callee, rest: str) -> str:
+    """Why no match of a pass can be replaced, or an empty string."""
+    pattern = callee.traced.pattern
+    if any(is_random(node) for node in pattern.operations):
+        return "its pattern draws random numbers, so that nobody can tell whether the pass does the same"
+    results = pattern.result if isinstance(pattern.result, tuple) else (pattern.result,)
+    if rest == "inductor" and any(changed(node) for node in pattern.operations):
+        return "its pattern changes a tensor in place, which rest='inductor' cannot leave to a pass"
+    if rest == "inductor" and not all(isinstance(each, Ref) for each in results):
+        return "its pattern returns something besides tensors"
+    return ""
+
+
+def _reason(callee: Callee, match: Match, examples: Examples) -> str:
+    """Why a match stays as it is, or an empty string."""
+    for node in callee.pattern.inputs:
+        value = match.inputs.get(node.name)
+        if not isinstance(value, Ref):
+            if any(True for _ in references(value)):
+                return "it takes a list with computed numbers in it"
+            continue
+        example = examples.get(value.name)
+        if not isinstance(example, torch.Tensor | torch.SymInt | int):
+            return f"it takes a value of type {type(example).__name__}"
+    return ""

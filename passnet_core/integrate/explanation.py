@@ -5,12 +5,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class GraphExplanation:
-    """One captured graph. operations: how many it has. matches: how often each pass was applied, by its name; passes
-    that did not match are left out. left_alone: why no pass was applied, or empty."""
+    """One captured graph. operations: how many it has. matches: how often each pass is applied, by its name; passes
+    that are not are left out. left_alone: why no pass may be applied or none matches, or empty. stayed: for each match
+    that is left to the graph's own operations, the pass and why."""
 
     operations: int
     matches: dict[str, int]
     left_alone: str = ""
+    stayed: tuple[str, ...] = ()
 
     @property
     def count(self) -> int:
@@ -35,6 +37,8 @@ class Explanation:
         lines = [f"{of}: {len(self.graphs)} graphs, {sum(each.count for each in self.graphs)} matches."]
         for number, each in enumerate(self.graphs):
             found = ", ".join(f"{name} × {count}" for name, count in each.matches.items())
-            lines.append(f"graph {number}, {each.operations} operations: {found or each.left_alone}")
+            said = found or each.left_alone or "no match is replaced"
+            lines.append(f"graph {number}, {each.operations} operations: {said}")
+            lines += [f"  left to its own operations: {match}" for match in each.stayed]
         lines += [f"{name} matched nowhere. {reason}" for name, reason in self.missed.items()]
         return "\n".join([*lines, *self.notes])

@@ -5,18 +5,21 @@ Code that Inductor generates calls what CALLS holds, without torch's dispatcher.
 import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
-import torch.fx
 from torch._C._dynamo.guards import TensorGuards
 from torch._subclasses.fake_tensor import FakeTensorMode
 
-from passnet_core.fx.modules import module_of
-from passnet_core.graphs.effects import changed, is_random
+from passnet_core.graphs.effects import changed, storage_of
 from passnet_core.graphs.ir import Graph, Ref
+from passnet_core.graphs.matching import Match
+from passnet_core.graphs.rewriting import TracedPass
+from passnet_core.graphs.source import emit
 from passnet_core.integrate.calls import Callee
+from passnet_core.integrate.layouts import strided
+from passnet_core.integrate.replacing import Conduct, ReplacedMatch
 
 SPACE = "passnet"
 ALIGNED = 16
@@ -26,43 +29,49 @@ CALLS_IMPORT = f"from {__name__} import CALLS as {CALLS_NAME}"
 _library = torch.library.Library(SPACE, "FRAGMENT")
 CALLS: dict[str, Callable[..., Any]] = {}
 """What the operators do, by their names."""
+_matches: dict[str, ReplacedMatch] = {}
 
 
-def refusal(callee: Callee) -> str:
-    """Why the pass cannot be an operator, or an empty string."""
-    if any(changed(node) for node in callee.traced.pattern.operations):
-        return "its pattern changes a tensor in place, which rest='inductor' cannot leave to a pass"
-    if any(is_random(node) for node in callee.traced.pattern.operations):
-        return "its pattern draws random numbers, which rest='inductor' cannot leave to a pass"
-    result = callee.traced.pattern.result
-    results = result if isinstance(result, tuple) else (result,)
-    if not all(isinstance(each, Ref) for each in results):
-        return "its pattern returns something besides tensors"
+def shared_problem(graph: Graph, traced: TracedPass, match: Match) -> str:
+    """Why a match in this graph cannot be an operator, whose results lie in memory of their own: somebody can tell."""
+    storage = storage_of(traced.pattern)
+    given = {storage[node.name]: node.name for node in traced.pattern.inputs}
+    shared = [(name, given[storage[name]]) for name in traced.pattern.returned if storage[name] in given]
+    owners = storage_of(graph)
+    disturbed = {owners[each.name] for node in graph.operations for each in changed(node) if each.name in owners}
+    for result, name in shared:
+        value = match.inputs.get(name)
+        changes = isinstance(value, Ref) and owners.get(value.name) in disturbed
+        if changes or match.nodes.get(result) in graph.returned:
+            return "its result may be a view of what it takes, and rest='inductor' gives it memory of its own"
     return ""
 
 
-def operator_for(callee: Callee, args: Sequence[Any], weights: Sequence[str]) -> tuple[Any, list[Any]]:
-    """The operator for a match with these arguments, and those of them that are nodes, with which to call it.
+def operator_for(
+    callee: Callee, examples: Sequence[Any], weights: Sequence[str], conduct: Conduct
+) -> tuple[Any, ReplacedMatch]:
+    """The operator for a match that takes values like these, and what it calls.
 
-    One operator serves all matches that differ in nodes of the same shapes only, in every process, so that what
-    Inductor keeps on disk stays right. Raises TypeError for an argument that it cannot take."""
-    kinds = [_kind(each) for each in args]
-    constants = {place: each for place, (each, kind) in enumerate(zip(args, kinds)) if not kind}
+    One operator serves all matches that differ in values of the same shapes only, in every process, so that what
+    Inductor keeps on disk stays right."""
     said = [
         callee.digest,
         callee.traced.name,
-        kinds,
-        {place: repr(each) for place, each in constants.items()},
+        emit(callee.pattern),
+        emit(callee.arguments),
         list(weights),
-        [_shape(each) for each in args],
+        [[str(size) for size in each.shape] if isinstance(each, torch.Tensor) else [] for each in examples],
+        conduct.verify,
+        conduct.frozen,
     ]
     name = f"{_word(callee.traced.name)}_{hashlib.sha256(json.dumps(said).encode()).hexdigest()[:16]}"
     if name not in CALLS:
         from passnet_core.integrate.inductor import call_directly
 
-        _define(name, callee, kinds, constants, weights)
+        _matches[name] = ReplacedMatch(callee, weights, conduct)
+        _define(name, callee, ["Tensor" if isinstance(each, torch.Tensor) else "SymInt" for each in examples])
         call_directly(_operator(name), f'{CALLS_NAME}["{name}"]', CALLS_IMPORT)
-    return _operator(name), [each for each, kind in zip(args, kinds) if kind]
+    return _operator(name), _matches[name]
 
 
 def _operator(name: str) -> Any:
@@ -73,50 +82,24 @@ def _word(name: str) -> str:
     return re.sub(r"\W", "_", name, flags=re.ASCII)
 
 
-def _kind(value: Any) -> str:
-    """The type of an argument in the operator's signature; empty for a constant, which the operator knows."""
-    if isinstance(value, tuple | list) and any(isinstance(each, torch.fx.Node) for each in value):
-        raise TypeError("a list with computed numbers in it")
-    if not isinstance(value, torch.fx.Node):
-        return ""
-    example = value.meta.get("example_value")
-    if isinstance(example, torch.Tensor):
-        return "Tensor"
-    if isinstance(example, int | torch.SymInt):
-        return "SymInt"
-    raise TypeError(f"a value of type {type(example).__name__}")
-
-
-def _shape(value: Any) -> list[str]:
-    """The sizes of a tensor, so that calls of an operator are like each other."""
-    example = value.meta.get("example_value") if isinstance(value, torch.fx.Node) else None
-    return [str(size) for size in example.shape] if isinstance(example, torch.Tensor) else []
-
-
-def _define(
-    name: str, callee: Callee, kinds: Sequence[str], constants: Mapping[int, Any], weights: Sequence[str]
-) -> None:
-    result = callee.traced.pattern.result
+def _define(name: str, callee: Callee, kinds: Sequence[str]) -> None:
+    result = callee.pattern.result
     many = isinstance(result, tuple)
     count = len(result) if isinstance(result, tuple) else 1
-    given = ", ".join(f"{kind} a{place}" for place, kind in enumerate(kinds) if kind)
+    given = ", ".join(f"{kind} a{place}" for place, kind in enumerate(kinds))
     _library.define(f"{name}({given}) -> {'(' + ', '.join(['Tensor'] * count) + ')' if many else 'Tensor'}")
-    compute, pattern = callee.function(weights), _pattern_of(callee)
+    compute, pattern = _matches[name].function(), _matches[name].operations
     layouts = _Layouts()
 
-    def all_of(given: Sequence[Any]) -> list[Any]:
-        rest = iter(given)
-        return [constants[place] if place in constants else next(rest) for place in range(len(kinds))]
-
     def expected(*given: Any) -> Any:
-        found = pattern(*all_of(given))
+        found = pattern(*given)
         # an operator returns memory of its own
         copies = tuple(each.clone() for each in (found if many else (found,)))
         layouts.note(given, copies)
         return copies if many else copies[0]
 
     def run(*given: Any) -> Any:
-        found = compute(*(all_of(given) if constants else given))
+        found = compute(*given)
         results = tuple(found) if many else (found,)
         if not layouts.are_known(results, given):
             results = layouts.followed(results, given, expected)
@@ -173,7 +156,7 @@ class _Layouts:
         )
         if not (plain and self.contiguous and _are_contiguous(own)):
             strides = self._expected(given, expected)
-            own = tuple(each if each.stride() == want else _strided(each, want) for each, want in zip(own, strides))
+            own = tuple(each if each.stride() == want else strided(each, want) for each, want in zip(own, strides))
         # what reads them was compiled for memory that begins so
         own = tuple(each.clone() if each.data_ptr() % ALIGNED else each for each in own)
         if all(isinstance(each, torch.Tensor) for each in given):
@@ -203,16 +186,3 @@ def _unlike(*given: Any) -> bool:
 
 def _are_contiguous(values: Sequence[Any]) -> bool:
     return all(each.is_contiguous() for each in values if isinstance(each, torch.Tensor))
-
-
-def _strided(value: torch.Tensor, strides: Sequence[int]) -> torch.Tensor:
-    return torch.empty_strided(value.shape, strides, dtype=value.dtype, device=value.device).copy_(value)
-
-
-def _pattern_of(callee: Callee) -> Callable[..., Any]:
-    """The pattern as a function of the inputs of the call."""
-    pattern = callee.traced.pattern
-    inputs = {each.name: each for each in pattern.inputs}
-    graph = Graph((*(inputs[name] for name in callee.names), *pattern.operations), pattern.result)
-    compute: Callable[..., Any] = module_of(graph, {}).forward
-    return compute

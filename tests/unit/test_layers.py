@@ -24,7 +24,7 @@ ALLOWED: dict[str, set[str]] = {
     "corpus": {"corpus", "execution", *NOUNS, *PURE},
     "execution": {"execution", "settings", *NOUNS, *PURE},
     "fx": {"fx", "records", "errors", "graphs", "operations"},
-    "integrate": {"integrate", "fx", "settings", "corpus", *NOUNS, *PURE},
+    "integrate": {"integrate", "fx", "judge", "settings", "corpus", *NOUNS, *PURE},
     "judge": {"judge", "fx", *NOUNS, *PURE} - {"charts"},
     "advice": {"advice", *NOUNS, *PURE},
     "leaderboard": {"leaderboard", "corpus", "store", *NOUNS, *PURE},
@@ -141,6 +141,14 @@ def test_heavy_packages_stay_where_they_belong(path: Path) -> None:
         package = name.split(".")[0]
         if package in ONLY_IN:
             assert inside.startswith(ONLY_IN[package]), f"{path}:{line} imports {name}"
+
+
+def test_of_the_judge_only_its_comparison_is_imported_elsewhere() -> None:
+    judge = ("numerics", "protocol", "worker.building")
+    for path in sources():
+        for name, line in imports(path):
+            if name.startswith("passnet_core.judge.") and part_of(path) != "judge":
+                assert name.removeprefix("passnet_core.judge.").startswith(judge), f"{path}:{line} imports {name}"
 
 
 def test_the_rooms_of_the_judge_import_only_what_lies_below_them() -> None:

@@ -21,6 +21,8 @@ from passnet_core.graphs.source import emit
 from passnet_core.graphs.vocabulary import operator_label
 from passnet_core.operations.binding import regular
 from passnet_core.records import (
+    DISQUALIFIED,
+    WRONG,
     Bundle,
     Device,
     EvalSpec,
@@ -29,12 +31,13 @@ from passnet_core.records import (
     Stage,
     Subgraph,
     Task,
+    Verdict,
     from_json,
     to_json,
 )
 from passnet_core.whole_models.captured import CapturedModel, ModelFile, captured_model
 from passnet_core.whole_models.choosing import RULES, MatchingPass, candidates, chosen, together
-from passnet_core.whole_models.report import GalleryMatch, MatchedPart, ModelReport, PassInModel
+from passnet_core.whole_models.report import IN_WHOLE, GalleryMatch, MatchedPart, ModelReport, PassInModel, graph_of
 from passnet_core.whole_models.survey import FoundBundle, SurveyAnswer, SurveyQuestion
 from passnet_core.whole_models.timing import TimingAnswer, TimingQuestion, Way
 
@@ -52,6 +55,9 @@ ROUNDS = 25
 RANDOM = "The model draws random numbers, so what it gives differs from call to call."
 NAMED = 5
 """How many operations a reason names that leaves them as they are."""
+
+CULPABLE = WRONG | DISQUALIFIED | {Verdict.CRASHED, Verdict.COMPILE_FAILED, Verdict.REWRITE_FAILED}
+"""The verdicts on a whole graph of which a single pass may be the cause."""
 
 WHOLE_DEADLINE_S = 900.0
 """How long judging a whole graph may take."""
@@ -141,7 +147,9 @@ def search(file: ModelFile, shop: Workshop) -> ModelReport:
     if written is not None:
         (looked,) = _survey(shop, model, [written.bundle])
         own = list(candidates(looked, written.bundle, RULES))
-    bundle, passes = _accepted(model, [each for several in gallery.values() for each in several], own, shop)
+    bundle, passes, whole = _right_as_a_whole(
+        model, [each for several in gallery.values() for each in several], own, shop
+    )
     used = {each.origin for each in passes if not each.left_out}
     matches = tuple(
         GalleryMatch(
@@ -150,7 +158,6 @@ def search(file: ModelFile, shop: Workshop) -> ModelReport:
         for name, several in gallery.items()
         if several
     )
-    whole = _judged_whole(model, bundle, passes, shop) if bundle else ()
     environment = shop.here.environment
     return ModelReport(
         model=model,
@@ -234,13 +241,63 @@ def _listed(names: Sequence[str]) -> str:
 # --- judging ---
 
 
-def _accepted(
+def _right_as_a_whole(
     model: CapturedModel, gallery: Sequence[MatchingPass], own: Sequence[MatchingPass], shop: Workshop
-) -> tuple[Bundle | None, tuple[PassInModel, ...]]:
-    """A bundle of accepted passes, None if there are none, and those of every pass that was judged. What is refused is
-    chosen no more, so that another pass can take its place."""
+) -> tuple[Bundle | None, tuple[PassInModel, ...], tuple[Outcome, ...]]:
+    """A bundle of accepted passes with which every graph is right as a whole, None if there is none; what came of every
+    pass that was judged; and the outcomes of the whole graphs. A pass that is refused, or with which a graph is wrong,
+    is chosen no more, so that another one can take its place."""
     refused: dict[tuple[str, str], PassInModel] = {}
     known: dict[tuple[object, ...], PassInModel] = {}
+    while True:
+        judged = _accepted(model, gallery, own, refused, known, shop)
+        if not judged:
+            return None, tuple(refused.values()), ()
+        # without those that match nothing after others, passes may have other names
+        bundle, names = together([candidate for candidate, _ in judged])
+        passes = [replace(each, name=name) for name, (_, each) in zip(names, judged, strict=True)]
+        places = sorted({part.graph for each in passes for part in each.parts})
+        whole = [_judged_whole(model, place, bundle, shop) for place in places]
+        wrong = next((each for each in whole if not each.verdict.accepted), None)
+        if wrong is None:
+            return bundle, (*passes, *refused.values()), tuple(whole)
+        place = graph_of(wrong)
+        said = f"{IN_WHOLE.format(place)} {wrong.verdict.value}: {wrong.reason}"
+        for candidate, each in _culprits(model, judged, wrong, shop):
+            refused[candidate.key] = replace(each, left_out=said)
+
+
+def _culprits(
+    model: CapturedModel, judged: Sequence[tuple[MatchingPass, PassInModel]], wrong: Outcome, shop: Workshop
+) -> list[tuple[MatchingPass, PassInModel]]:
+    """The passes without which a graph that is wrong as a whole is right: one if there is such a one, else as many as
+    it takes. All that match in it, if nobody can say whether it is right."""
+    place = graph_of(wrong)
+    present = [each for each in judged if any(part.graph == place for part in each[1].parts)]
+
+    def right_without(left: Sequence[tuple[MatchingPass, PassInModel]]) -> bool:
+        rest = [candidate for candidate, each in judged if all(each is not other for _, other in left)]
+        return bool(rest) and _judged_whole(model, place, together(rest)[0], shop).verdict.accepted
+
+    if wrong.verdict not in CULPABLE or len(present) == 1:
+        return present
+    for each in present:
+        if right_without([each]):
+            return [each]
+    count = next((count for count in range(2, len(present)) if right_without(present[:count])), len(present))
+    return present[:count]
+
+
+def _accepted(
+    model: CapturedModel,
+    gallery: Sequence[MatchingPass],
+    own: Sequence[MatchingPass],
+    refused: dict[tuple[str, str], PassInModel],
+    known: dict[tuple[object, ...], PassInModel],
+    shop: Workshop,
+) -> list[tuple[MatchingPass, PassInModel]]:
+    """The passes that are accepted together, of those that are not refused. Those that are refused meanwhile join
+    them."""
     while True:
         picked = chosen(
             [each for each in gallery if each.key not in refused], [each for each in own if each.key not in refused]
@@ -249,12 +306,7 @@ def _accepted(
         new = {candidate.key: each for candidate, each in judged if each.left_out}
         refused |= new
         if not new:
-            if not judged:
-                return None, tuple(refused.values())
-            # without those that match nothing after others, passes may have other names
-            bundle, names = together([candidate for candidate, _ in judged])
-            passes = [replace(each, name=name) for name, (_, each) in zip(names, judged, strict=True)]
-            return bundle, (*passes, *refused.values())
+            return judged
 
 
 def _judged(
@@ -349,18 +401,12 @@ def _subgraph(model: CapturedModel, place: int, part: tuple[Node, ...], position
     return replace(subgraph, id=where)
 
 
-def _judged_whole(
-    model: CapturedModel, bundle: Bundle, passes: Sequence[PassInModel], shop: Workshop
-) -> tuple[Outcome, ...]:
-    """Judge the graphs in which a pass of the bundle matches."""
-    places = sorted({part.graph for each in passes if not each.left_out for part in each.parts})
-    subgraphs = tuple(model.subgraph(place) for place in places)
-    outcomes: list[Outcome] = []
-    spec = replace(shop.spec, deadline_s=WHOLE_DEADLINE_S)
-    for number, each in enumerate(subgraphs, 1):
-        shop.step(f"Judging graph {number} of {len(subgraphs)} as a whole.", number, len(subgraphs))
-        outcomes += shop.judge_whole(Task(model.name, Family.TYPICAL, "", (each,)), bundle, spec)
-    return tuple(outcomes)
+def _judged_whole(model: CapturedModel, place: int, bundle: Bundle, shop: Workshop) -> Outcome:
+    """Judge a graph with a bundle."""
+    shop.step(f"Judging graph {place} as a whole with {len(bundle.passes)} passes.")
+    task = Task(model.name, Family.TYPICAL, "", (model.subgraph(place),))
+    (outcome,) = shop.judge_whole(task, bundle, replace(shop.spec, deadline_s=WHOLE_DEADLINE_S))
+    return outcome
 
 
 def timed(report: ModelReport, file: ModelFile, shop: Workshop) -> ModelReport:

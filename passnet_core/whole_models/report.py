@@ -26,6 +26,10 @@ COMPARED = (Way.EAGER, Way.INDUCTOR, Way.GRAPHS)
 """The ways with which each way is compared."""
 
 
+IN_WHOLE = "with it, graph {} as a whole is"
+"""How the reason begins for which a pass is left out that was right by itself."""
+
+
 @dataclass(frozen=True)
 class MatchedPart:
     """One match of a pass. graph: the place of the graph in the model. nodes: what it replaces. subgraph: the id of the
@@ -95,10 +99,10 @@ class GalleryMatch:
 
 @dataclass(frozen=True)
 class ModelReport:
-    """What came of looking for passes for a model. bundle: the accepted passes; None: there are none. passes: those
-    that were judged. gallery: the bundles that match anywhere. left: why operations stay as they are. whole: the
-    outcomes of the graphs in which the bundle matches, each as a whole. timing: the model in several ways; None: it was
-    not run, and untimed says why."""
+    """What came of looking for passes for a model. bundle: accepted passes with which every graph is right as a whole;
+    None: there are none. passes: those that were judged. gallery: the bundles that match anywhere. left: why operations
+    stay as they are. whole: the outcomes of the graphs in which the bundle matches, each as a whole. timing: the model
+    in several ways; None: it was not run, and untimed says why."""
 
     model: CapturedModel
     bundle: Bundle | None
@@ -149,8 +153,11 @@ class ModelReport:
             f"{model.parameters:,} parameters; one call runs {model.operations:,} operations in {graphs}. Judged on"
             f" {self.device or 'an unknown device'}, {self.date}."
         )
-        yield from (f"\n{each}" for each in (*model.notes, *self.notes))
         yield ""
+        for each in self.passes:
+            if each.left_out.startswith(IN_WHOLE.partition("{}")[0]):
+                yield f"**Pass {each.name} is left out: {each.left_out}**\n"
+        yield from (f"{each}\n" for each in (*model.notes, *self.notes))
         if self.bundle is None:
             yield "No pass was accepted, so there is no bundle."
         else:

@@ -630,7 +630,7 @@ def test_nothing_of_the_app_is_loaded(tmp_path: Path) -> None:
     assert said.stdout.split() == [], said.stdout
 
 
-OTHER_MODELS = '''
+OTHER_MODELS = """
 from torch.nn import functional as F
 from passnet_core.settings import BUNDLED_DATA
 
@@ -695,7 +695,7 @@ for name, fits, function, inputs in USES:
         assert (found.dtype, found.shape, found.stride()) == (wanted.dtype, wanted.shape, wanted.stride()), name
         torch.testing.assert_close(found, wanted, msg=lambda text: f"{name}: {text}")
     assert counts(used.explain()) == [int(fits)], (name, str(used.explain()))
-'''
+"""
 
 
 def test_a_bundled_pass_in_a_model_for_which_it_was_not_judged_changes_nothing(tmp_path: Path) -> None:

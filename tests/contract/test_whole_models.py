@@ -6,7 +6,7 @@ import json
 import shutil
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -327,6 +327,40 @@ def test_what_is_refused_is_left_out_and_graphs_without_a_match_are_not_judged(p
     refused = {each.name: each.left_out for each in report.passes if each.left_out}
     assert "wrong values. Output 0 differs" in refused.pop("tanh_sub")
     assert all("single operations" in each for each in refused.values())
+
+
+BOTH = {"add_relu_mul", "tanh_sub"}
+
+
+@pytest.mark.parametrize(
+    ("verdict", "wrong", "kept"),
+    [
+        pytest.param(Verdict.WRONG_VALUES, lambda names: "add_relu_mul" in names, {"tanh_sub"}, id="one"),
+        pytest.param(Verdict.CRASHED, lambda names: names == BOTH, {"tanh_sub"}, id="both together"),
+        pytest.param(Verdict.WRONG_VALUES, bool, set(), id="each"),
+        pytest.param(Verdict.TIMED_OUT, lambda names: names == BOTH, set(), id="nobody can say"),
+    ],
+)
+def test_a_pass_with_which_the_whole_is_wrong_is_left_out(
+    programs: LocalBackend, verdict: Verdict, wrong: Callable[[set[str]], bool], kept: set[str]
+) -> None:
+    def judge(task: Task, bundle: Bundle, spec: EvalSpec) -> list[Outcome]:
+        return [outcome(Job(each, bundle, spec), Verdict.VALUES_ONLY) for each in task.subgraphs]
+
+    def judge_whole(task: Task, bundle: Bundle, spec: EvalSpec) -> list[Outcome]:
+        names = {each.name.removesuffix(".py") for each in bundle.passes}
+        return [
+            outcome(Job(each, bundle, spec), verdict if wrong(names) else Verdict.VALUES_ONLY)
+            for each in task.subgraphs
+        ]
+
+    report = adapt(file("uneven"), Workshop(programs.program, judge, judge_whole, programs.info(), {}))
+    assert {each.name for each in report.kept} == kept
+    assert (report.bundle is not None, report.right) == (bool(kept), bool(kept))
+    told = "\n".join(report.lines())
+    for name in BOTH - kept:
+        assert f"**Pass {name} is left out: with it, graph 0 as a whole is {verdict.value}: " in told
+    assert ("there is no bundle" in told) != bool(kept)
 
 
 def small_data(folder: Path) -> Path:

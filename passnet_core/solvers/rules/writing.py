@@ -4,6 +4,7 @@ import keyword
 import re
 from collections.abc import Iterator, Sequence
 
+from passnet_core.bundles.carried import numerics, planning
 from passnet_core.graphs.emission import emit
 from passnet_core.graphs.ir import Graph
 from passnet_core.graphs.vocabulary import operator_sequence
@@ -17,36 +18,11 @@ from passnet_core.solvers.rules.layouts import is_contiguous, row_major, sizes_o
 from passnet_core.solvers.rules.shared import DEVICE, Shared
 from passnet_core.solvers.rules.values import Cast, Copied, Order, Pointwise, Stored, Value
 
-PLANNING = (
-    "allocation",
-    "blocks",
-    "crossing_tiles",
-    "divided",
-    "empty_ordered",
-    "folded",
-    "group_lanes",
-    "grown",
-    "halved",
-    "index_dtype",
-    "inverse",
-    "joint",
-    "kept_dtype",
-    "layer_lanes",
-    "merged",
-    "product_tiles",
-    "rounded",
-    "softmax_lanes",
-    "steps",
-    "summing_lanes",
-    "tiles",
-    "tiles_of_long_rows",
-    "triton_dtype",
-    "united",
-)
-"""What passes may use of planning.py."""
-
-NUMERICS = ("batch_grown", "batch_lanes", "batch_united", "erf32")
-"""What passes may use of numerics.py."""
+HELPERS = {
+    each.name.removesuffix(".py"): sorted(re.findall(r"^def ([a-z]\w*)", each.code, re.MULTILINE))
+    for each in (numerics(), planning())
+}
+"""By helper module, the functions that passes may use of it."""
 
 UNFIT = "This pass was not written for tensors of these ranks and dtypes."
 """What a pass says where it is called with tensors for which it has no form."""
@@ -108,7 +84,7 @@ def _imports(body: str, pattern: str) -> list[str]:
         found += ["import triton", "import triton.language as tl"]
     if launching := [each for each in ("Launch", "facts", "recognizer", "unlike") if re.search(rf"\b{each}\b", body)]:
         found.append(f"from launching import {', '.join(launching)}")
-    for module, names in (("numerics", NUMERICS), ("planning", PLANNING)):
+    for module, names in HELPERS.items():
         if used := [each for each in names if re.search(rf"\b{each}\(", body)]:
             found.append(f"from {module} import {', '.join(used)}")
     if named := [each for each in ("device", "inf") if re.search(rf"\b{each}\b(?!=)", pattern)]:

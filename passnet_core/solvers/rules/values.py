@@ -165,14 +165,22 @@ class Pointwise(Value):
 
 
 @dataclass(eq=False)
-class Cast(Value):
-    """The same elements in another dtype."""
+class OfOne(Value):
+    """What is computed from a single value: the same elements, if nothing else is said."""
 
     operand: Value
 
     @property
     def parts(self) -> tuple[Value, ...]:
         return (self.operand,)
+
+    def code(self, writer: "ElementWriter", places: Coordinates, mask: str) -> str:
+        return writer.element(self.operand, places, mask)
+
+
+@dataclass(eq=False)
+class Cast(OfOne):
+    """The same elements in another dtype."""
 
     def code(self, writer: "ElementWriter", places: Coordinates, mask: str) -> str:
         code = writer.element(self.operand, places, mask)
@@ -197,47 +205,27 @@ class Cast(Value):
 
 
 @dataclass(eq=False)
-class View(Value):
+class View(OfOne):
     """The same elements at other places. inside: from places of this value to places of the operand."""
 
-    operand: Value
     inside: Callable[["ElementWriter", Coordinates], Coordinates]
-
-    @property
-    def parts(self) -> tuple[Value, ...]:
-        return (self.operand,)
 
     def code(self, writer: "ElementWriter", places: Coordinates, mask: str) -> str:
         return writer.element(self.operand, self.inside(writer, places), mask)
 
 
 @dataclass(eq=False)
-class Copied(Value):
+class Copied(OfOne):
     """The same elements in memory of their own, in row-major order."""
-
-    operand: Value
-
-    @property
-    def parts(self) -> tuple[Value, ...]:
-        return (self.operand,)
-
-    def code(self, writer: "ElementWriter", places: Coordinates, mask: str) -> str:
-        return writer.element(self.operand, places, mask)
 
 
 @dataclass(eq=False)
-class Held(Value):
+class Held(OfOne):
     """The same elements, which must be in memory, since each is read several times and takes work to compute."""
-
-    operand: Value
-
-    @property
-    def parts(self) -> tuple[Value, ...]:
-        return (self.operand,)
 
     def code(self, writer: "ElementWriter", places: Coordinates, mask: str) -> str:
         writer.require(self.operand)
-        return writer.element(self.operand, places, mask)
+        return super().code(writer, places, mask)
 
 
 @dataclass(eq=False)

@@ -20,6 +20,7 @@ from passnet_core.solvers.rules.kernels import (
     atom,
     counted,
     same_sizes,
+    with_ones,
     with_parameters,
 )
 from passnet_core.solvers.rules.sizes import Size, aligned, product
@@ -326,8 +327,7 @@ class _ProductKernel:
         for each in self.outputs:
             if not same_sizes([size for size in each.value.shape if not size.is_one], [size for size, _ in sized]):
                 raise NeedsMemory(self.value)
-            left = iter(sized)
-            where = tuple(Coordinate() if size.is_one else next(left)[1] for size in each.value.shape)
+            where = with_ones((place for _, place in sized), each.value.shape)
             targets.append((each, where))
             reached = writer.probe(each.value, where)
             found |= {(id(value), kept) for value, kept in reached} or {(0, ())}

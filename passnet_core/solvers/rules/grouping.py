@@ -21,6 +21,7 @@ from passnet_core.solvers.rules.kernels import (
     Unsupported,
     atom,
     same_sizes,
+    with_ones,
     with_parameters,
 )
 from passnet_core.solvers.rules.layouts import strides_of
@@ -150,12 +151,12 @@ class _Kernel:
         for each in self.outputs:
             lengths = [size for size in each.value.shape if not size.is_one]
             if same_sizes(lengths, [whole[axis] for axis in axes]):
-                order, own = iter(axes), space
+                order, own = axes, space
             elif same_sizes(lengths, [whole[axis] for axis in shared]):
-                order, own = iter(shared), None
+                order, own = shared, None
             else:
                 raise _Apart
-            where = tuple(ORIGIN if size.is_one else replaced(places[next(order)], inside) for size in each.value.shape)
+            where = with_ones((replaced(places[axis], inside) for axis in order), each.value.shape)
             targets.append((each, where, own))
         # spaces of all reductions must be known before anything is written
         for each, where, _ in targets:

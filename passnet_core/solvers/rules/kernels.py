@@ -18,6 +18,7 @@ from passnet_core.solvers.rules.coordinates import (
     variables,
 )
 from passnet_core.solvers.rules.dtypes import DType
+from passnet_core.solvers.rules.layouts import root_of
 from passnet_core.solvers.rules.sizes import ONE, ZERO, Size, product
 from passnet_core.solvers.rules.values import (
     ElementWriter,
@@ -42,6 +43,10 @@ MOST_BESIDE = 1 << 10
 
 LOOPED = ("sum", "max", "min", "any", "all", "mean", "variance")
 """Reductions that can be taken over several tiles, one after the other."""
+FOLDS = {"sum": "sum", "max": "max", "min": "min", "any": "max", "all": "min"}
+"""The function of Triton for a reduction: truth values are numbers there."""
+TRUTHS = {"any": "0", "all": "1"}
+"""Reductions of truth values, with the one that changes no result."""
 
 
 MOST_ADDED = {Order.LANES: 8188, Order.WARP: 1024} | {each: MOST_COLUMNS for each in Order if each.moments}
@@ -220,7 +225,7 @@ class KernelWriter(ElementWriter):
         """Whether this is computed in the order that eager has: along the last axes, if rows are short enough, and if
         what moments are taken of can be had twice."""
         if isinstance(value, Moment):
-            return self._in_order(value) and (id(_viewed(value.operand)) in self.stored or _is_cheap(value.operand))
+            return self._in_order(value) and (id(root_of(value.operand)) in self.stored or _is_cheap(value.operand))
         return value.kind == "sum" and self._in_order(value)
 
     def _in_order(self, value: Reduction) -> bool:
@@ -239,15 +244,13 @@ class KernelWriter(ElementWriter):
         key = tuple(each for each in sizes if not each.is_one)
         for each, made, places in self._made:
             if each.order is order and same_sizes(key, made):
-                left = iter(places)
-                return each, tuple(ORIGIN if size.is_one else next(left) for size in sizes)
+                return each, with_ones(places, sizes)
         alike = sum((each.order is Order.ANY) == (order is Order.ANY) for each, _, _ in self._made)
         space = Space(f"{'r' if order is Order.ANY else 's'}{alike or ''}", {}, order)
         self.spaces.append(space)
         places = tuple(self.variable(space, f"{space.name}{axis}", size) for axis, size in enumerate(key))
         self._made.append((space, key, places))
-        left = iter(places)
-        return space, tuple(ORIGIN if size.is_one else next(left) for size in sizes)
+        return space, with_ones(places, sizes)
 
     def walk(self, walk: Walk, sizes: dict[str, Size]) -> None:
         """Share out variables in the order of a walk."""
@@ -295,24 +298,18 @@ class KernelWriter(ElementWriter):
     def place(self, place: Coordinate) -> str:
         """Code of a coordinate. Its variables cannot be merged with others any more."""
         self.pinned |= place.variables
+        summands = [(term.text, factor) for term, factor in place.terms]
+        if place.start != ZERO or not summands:
+            summands.append(("", place.start))
         pieces: list[str] = []
-        for term, factor in place.terms:
-            if factor.value < 0:
-                by = -factor
-                pieces.append(
-                    ("- " if pieces else "-") + (term.text if by.is_one else f"{atom(term.text)} * {self.size(by)}")
-                )
-            else:
-                pieces.append(
-                    ("+ " if pieces else "")
-                    + (term.text if factor.is_one else f"{atom(term.text)} * {self.size(factor)}")
-                )
-        if place.start != ZERO or not pieces:
-            start = place.start
-            if start.value < 0:
-                pieces.append(f"- {self.size(-start)}" if pieces else f"-{self.size(-start)}")
-            else:
-                pieces.append(("+ " if pieces else "") + self.size(start))
+        for text, factor in summands:
+            sign = ("- " if pieces else "-") if factor.value < 0 else ("+ " if pieces else "")
+            by = -factor if factor.value < 0 else factor
+            if not text:
+                text = self.size(by)
+            elif not by.is_one:
+                text = f"{atom(text)} * {self.size(by)}"
+            pieces.append(sign + text)
         return " ".join(pieces)
 
     __call__ = place
@@ -354,17 +351,10 @@ class KernelWriter(ElementWriter):
 
     def address(self, access: Access) -> str:
         order = [*self.outer.sizes, *(name for space in self.spaces for name in space.sizes)]
-        pieces = [f"{access.tensor}_ptr"]
-        number = 0
-        for name in order:
-            if name in access.strides:
-                pieces.append(f"{name} * {access.label}[{number}]")
-                number += 1
-        for text, _ in access.others:
-            pieces.append(f"{atom(text)} * {access.label}[{number}]")
-            number += 1
+        steps = [*(name for name in order if name in access.strides), *(atom(text) for text, _ in access.others)]
+        pieces = [f"{access.tensor}_ptr", *(f"{text} * {access.label}[{at}]" for at, text in enumerate(steps))]
         if access.start != ZERO:
-            pieces.append(f"{access.label}[{number}]")
+            pieces.append(f"{access.label}[{len(steps)}]")
         return " + ".join(pieces)
 
     def mask(self, names: Iterable[str], more: str = "") -> str:
@@ -401,14 +391,14 @@ class KernelWriter(ElementWriter):
         return value.code(self, places, mask)
 
     def require(self, value: Value) -> None:
-        value = _viewed(value)
+        value = root_of(value)
         if not isinstance(value, Stored) and id(value) not in self.stored:
             raise NeedsMemory(value)
 
     def reduce(self, value: Reduction, places: Coordinates, mask: str) -> str:
         if isinstance(value, Moment) and not self.follows(value):
             if self._in_order(value) and not any(isinstance(each, Reduction) for each in below(value.operand)):
-                raise NeedsMemory(_viewed(value.operand))
+                raise NeedsMemory(root_of(value.operand))
             return self.element(value.otherwise, places, mask)
         there = not mask or all(place.below(size) for place, size in zip(places, value.kept(value.operand.shape)))
         if not there or any(place.read for place in places):
@@ -459,84 +449,68 @@ class KernelWriter(ElementWriter):
 
     def _held(self, value: Reduction, space: Space, inside: Coordinates) -> str:
         element = self.element(value.operand, inside, "")
-        return self._fold(value, element, self._columns(space), space)
+        return self._fold(value, element, space)
 
-    def _fold(self, value: Reduction, element: str, columns: str, space: Space) -> str:
-        work = value.operand.dtype
-        full = f"{columns} & rows" if self.outer.sizes else columns
-        match value.kind:
+    def _within(self, space: Space, element: str, otherwise: str) -> str:
+        """The element inside of the tensors, and something else where nothing is to be reduced."""
+        full = f"{self._columns(space)} & rows" if self.outer.sizes else self._columns(space)
+        return f"tl.where({full}, {element}, {otherwise})"
+
+    def _fold(self, value: Reduction, element: str, space: Space) -> str:
+        work, kind = value.operand.dtype, value.kind
+        match kind:
             case "sum":
-                zero = "0.0" if value.dtype.is_float else "0"
                 if work.is_bool or not (work.is_float or value.dtype.is_float):
                     element = f"{element}.to({value.dtype.kernel})"
-                return self.put(value.name, f"tl.sum(tl.where({full}, {element}, {zero}), 1)[:, None]")
+                text = f"tl.sum({self._within(space, element, neutral(kind, value.dtype))}, 1)[:, None]"
             case "max" | "min":
-                worst = neutral(value.kind, work)
-                return self.put(value.name, f"tl.{value.kind}(tl.where({full}, {element}, {worst}), 1)[:, None]")
-            case "any":
-                return self.put(value.name, f"tl.max(tl.where({full}, {element}, 0).to(tl.int32), 1)[:, None] != 0")
-            case "all":
-                return self.put(value.name, f"tl.min(tl.where({full}, {element}, 1).to(tl.int32), 1)[:, None] != 0")
+                text = f"tl.{kind}({self._within(space, element, neutral(kind, work))}, 1)[:, None]"
+            case "any" | "all":
+                text = f"tl.{FOLDS[kind]}({self._within(space, element, TRUTHS[kind])}.to(tl.int32), 1)[:, None] != 0"
             case "argmax" | "argmin":
-                kind = value.kind[3:]
-                worst = neutral(value.kind, work)
+                worst = neutral(kind, work)
                 if work.is_bool:
-                    element, worst = f"{element}.to(tl.int32)", "-1" if kind == "max" else "2"
-                return self.put(
-                    value.name, f"tl.arg{kind}(tl.where({full}, {element}, {worst}), 1)[:, None].to(tl.int64)"
-                )
+                    element, worst = f"{element}.to(tl.int32)", "-1" if kind == "argmax" else "2"
+                text = f"tl.{kind}({self._within(space, element, worst)}, 1)[:, None].to(tl.int64)"
             case "prod":
                 # Triton has products up to each place: the last one is that of all
                 width = self.width(space)
-                products = f"tl.cumprod(tl.where({full}, {element}.to({value.dtype.work}), 1), 1)"
-                last = f"tl.where(tl.arange(0, {width})[None, :] == {width} - 1, {products}, 0)"
-                return self.put(value.name, f"tl.sum({last}, 1)[:, None]")
+                products = f"tl.cumprod({self._within(space, f'{element}.to({value.dtype.work})', '1')}, 1)"
+                text = f"tl.sum(tl.where(tl.arange(0, {width})[None, :] == {width} - 1, {products}, 0), 1)[:, None]"
             case "cumsum":
-                return self.put(
-                    value.name, f"tl.cumsum(tl.where({full}, {element}, 0), 1, dtype={self.dtype(value.dtype)})"
-                )
+                text = f"tl.cumsum({self._within(space, element, '0')}, 1, dtype={self.dtype(value.dtype)})"
             case "cumprod":
-                return self.put(value.name, f"tl.cumprod(tl.where({full}, {element}, 1), 1)")
-        raise Unsupported(f"a reduction of kind {value.kind}")
+                text = f"tl.cumprod({self._within(space, element, '1')}, 1)"
+            case _:
+                raise Unsupported(f"a reduction of kind {kind}")
+        return self.put(value.name, text)
 
     def _looped(self, value: Reduction, space: Space, inside: Coordinates) -> str:
         if isinstance(value, Scan):
             # the long rows may be those of what it adds up
             raise NeedsMemory(next((reduction for reduction, _ in self.probe(value.operand, inside)), value))
         self._settle(value.operand, inside)
-        columns = self._columns(space)
-        kind = value.kind
+        kind, work = value.kind, value.operand.dtype
         if kind not in LOOPED:
             raise Unsupported(f"{kind} over more than {MOST_COLUMNS} elements")
-        work = value.operand.dtype
         total = self.names.free(f"{value.name}_parts")
-        dtype = "tl.int32" if kind in ("any", "all") else (value.dtype if kind == "sum" else work).work
-        first = {"sum": "0", "any": "0", "all": "1"}.get(kind) or neutral(kind, work)
+        dtype = "tl.int32" if kind in TRUTHS else (value.dtype if kind == "sum" else work).work
+        first = "0" if kind == "sum" else TRUTHS.get(kind) or neutral(kind, work)
         block = self.width(space)
         self.lines.append(f"{self.indent}{total} = tl.full((ROWS, {block}), {first}, {dtype})")
         self.open_loop(space)
-        element = self.element(value.operand, inside, "")
-        full = f"{columns} & rows" if self.outer.sizes else columns
-        match kind:
-            case "sum":
-                step = f"{total} + tl.where({full}, {element}, 0).to({dtype})"
-            case "max":
-                step = f"tl.maximum({total}, tl.where({full}, {element}, {first}))"
-            case "min":
-                step = f"tl.minimum({total}, tl.where({full}, {element}, {first}))"
-            case "any":
-                step = f"tl.maximum({total}, tl.where({full}, {element}, 0).to(tl.int32))"
-            case _:
-                step = f"tl.minimum({total}, tl.where({full}, {element}, 1).to(tl.int32))"
+        taken = self._within(space, self.element(value.operand, inside, ""), first)
+        if kind == "sum":
+            step = f"{total} + {taken}.to({dtype})"
+        else:
+            step = f"tl.{FOLDS[kind]}imum({total}, {taken}{f'.to({dtype})' if kind in TRUTHS else ''})"
         self.lines.append(f"{self.indent}{total} = {step}")
         self.close_loop()
         if space.order is Order.LANES:
             return self.put(value.name, f"folded({total}, {space.lanes.upper()}, {space.count} >= 128)")
         if space.order is Order.WARP:
             return self.put(value.name, f"halved({total}, {space.lanes.upper()})")
-        fold = {"sum": "sum", "max": "max", "min": "min", "any": "max", "all": "min"}[kind]
-        ending = " != 0" if kind in ("any", "all") else ""
-        return self.put(value.name, f"tl.{fold}({total}, 1)[:, None]{ending}")
+        return self.put(value.name, f"tl.{FOLDS[kind]}({total}, 1)[:, None]{' != 0' if kind in TRUTHS else ''}")
 
     def _moment(self, value: Moment, space: Space, places: Coordinates, inside: Coordinates) -> str:
         """Mean and variance of the operand's rows, of which the value is one."""
@@ -644,13 +618,6 @@ def _moment_key(value: Moment, kind: str, places: Coordinates) -> tuple[object, 
     return "moment", kind, id(value.operand), value.axes, value.order, places
 
 
-def _viewed(value: Value) -> Value:
-    """What a view shows, or a view of one."""
-    while isinstance(value, View):
-        value = value.operand
-    return value
-
-
 def _is_cheap(value: Value) -> bool:
     """Whether computing an element twice takes little: it is not put together from many, as one of a window is."""
     return sum(isinstance(each, View | Stored | Gathered) for each in below(value)) <= MOST_READ_TWICE
@@ -687,6 +654,12 @@ def with_parameters(name: str, tensors: Sequence[str], constants: Sequence[str])
             line = "    "
         line += f"{each}, "
     return [*lines, line.rstrip(), "):  # fmt: skip"]
+
+
+def with_ones(places: Iterable[Coordinate], sizes: Sequence[Size]) -> Coordinates:
+    """Coordinates for all of these sizes, of which only those besides 1 have some: the origin for the others."""
+    left = iter(places)
+    return tuple(ORIGIN if size.is_one else next(left) for size in sizes)
 
 
 def same_sizes(some: Sequence[Size], others: Sequence[Size]) -> bool:

@@ -1,7 +1,7 @@
 """Regions of several subgraphs that one pass replaces, and the numbers in which they differ."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -82,12 +82,8 @@ def extracted(surveyed: Surveyed, region: FusedRegion) -> FoundRegion:
         node.name: free.free(f"{node.name}_value") if TAKEN.fullmatch(node.name) else node.name
         for node in (*inputs, *nodes)
     }
-    renamed = tuple(
-        replace(
-            node, name=names[node.name], args=_renamed(node.args, names), kwargs=_renamed(node.kwargs, names)
-        )
-        for node in (*inputs, *nodes)
-    )  # fmt: skip
+    read: dict[str, Argument] = {name: Ref(other) for name, other in names.items()}
+    renamed = tuple(replace(_substituted(node, read), name=names[node.name]) for node in (*inputs, *nodes))
     results = tuple(Ref(names[name]) for name in region.outputs)
     return FoundRegion(surveyed, region, Graph(renamed, results[0] if len(results) == 1 else results))
 
@@ -130,69 +126,48 @@ def _literals(node: Node) -> Iterator[tuple[tuple[Any, ...], int | float]]:
     for place, value in enumerate(node.args):
         yield from walk(value, ("args", place), False)
     for place, (_, value) in enumerate(node.kwargs):
-        yield from walk(value, ("kwargs", place), False)
+        yield from walk(value, ("kwargs", place, 1), False)
 
 
 def _with(value: Any, path: Sequence[Any], new: Argument) -> Any:
-    """The argument with the part at the path replaced."""
+    """The node or argument with the part at the path replaced."""
     if not path:
         return new
     first, *rest = path
-    if first == "items":
-        return Listed(tuple(_with(value.items, rest, new)))
     if isinstance(first, str):
         return replace(value, **{first: _with(getattr(value, first), rest, new)})
     return tuple(_with(each, rest, new) if place == first else each for place, each in enumerate(value))
 
 
-def _changed(node: Node, path: Sequence[Any], new: Argument) -> Node:
-    first, place, *rest = path
-    if first == "args":
-        return replace(node, args=tuple(_with(e, rest, new) if i == place else e for i, e in enumerate(node.args)))
-    return replace(
-        node, kwargs=tuple((n, _with(e, rest, new) if i == place else e) for i, (n, e) in enumerate(node.kwargs))
-    )
-
-
 def skeleton(graph: Graph) -> str:
     """The same text for graphs that differ in names and in numbers that may differ."""
     names = {node.name: f"v{place}" for place, node in enumerate(graph.nodes)}
-    found: list[str] = []
-    for node in graph.nodes:
-        holed = node
-        for path, number in _literals(node):
-            holed = _changed(holed, path, "number" if isinstance(number, float) else "integer")
-        text = repr((holed.kind, holed.target, _renamed(holed.args, names), _renamed(holed.kwargs, names)))
-        found.append(text)
-    return "\n".join([*found, repr(_renamed(graph.result, names))])
+    return _told(graph.nodes, graph.result, names, lambda number: "number" if isinstance(number, float) else "integer")
 
 
 def loose_skeleton(graph: Graph) -> str:
     """The same text for graphs that differ only in numbers, or in a number where one has a tensor from elsewhere."""
     inside = {node.name: f"v{place}" for place, node in enumerate(graph.operations)}
+    names = {name: inside.get(name, "any") for node in graph.operations for name in (*node.inputs, node.name)}
+    return _told(graph.operations, graph.result, names, lambda number: "any").replace("Ref(name='any')", "'any'")
+
+
+def _told(nodes: Sequence[Node], result: Argument, names: Mapping[str, str], hole: Callable[[int | float], str]) -> str:
+    """What nodes do and return, with other names. hole: what stands for a number that may differ."""
+    others: dict[str, Argument] = {name: Ref(other) for name, other in names.items()}
     found: list[str] = []
-    for node in graph.operations:
+    for node in nodes:
         holed = node
-        for path, _ in _literals(node):
-            holed = _changed(holed, path, "any")
-        names = {name: inside.get(name, "any") for name in node.inputs}
-        text = repr((holed.kind, holed.target, _renamed(holed.args, names), _renamed(holed.kwargs, names)))
-        found.append(text)
-    results = repr(_renamed(graph.result, inside))
-    return "\n".join([*found, results]).replace("Ref(name='any')", "'any'")
+        for path, number in _literals(node):
+            holed = _with(holed, path, hole(number))
+        holed = _substituted(holed, others)
+        found.append(repr((holed.kind, holed.target, holed.args, holed.kwargs)))
+    return "\n".join([*found, repr(substituted(result, others))])
 
 
-def _renamed(value: Any, names: Mapping[str, str]) -> Any:
-    match value:
-        case Ref(name):
-            return Ref(names[name])
-        case Listed(items):
-            return Listed(_renamed(items, names))
-        case Slice(start, stop, step):
-            return Slice(*(_renamed(each, names) for each in (start, stop, step)))
-        case tuple():
-            return tuple(_renamed(each, names) for each in value)
-    return value
+def _substituted(node: Node, values: dict[str, Argument]) -> Node:
+    args = tuple(substituted(each, values) for each in node.args)
+    return replace(node, args=args, kwargs=tuple((name, substituted(each, values)) for name, each in node.kwargs))
 
 
 DEVICE = "place"
@@ -233,7 +208,7 @@ class Shared:
                     continue
                 if vector not in values:
                     values[vector] = Literal(taken.free(MAY_DIFFER[operator_label(node)] or "number"), vector)
-                node = _changed(node, path, Ref(values[vector].name))
+                node = _with(node, path, Ref(values[vector].name))
             nodes.append(node)
         self.literals = list(values.values())
         if not any(node.kind is NodeKind.INPUT for node in nodes):
@@ -278,11 +253,6 @@ class Shared:
         # a size of -1 is no number that may be passed on
         alike = skeleton(member.graph) == skeleton(self.found[0].graph) and len(region.inputs) == len(inputs)
         return member if alike else None
-
-
-def _substituted(node: Node, values: dict[str, Argument]) -> Node:
-    args = tuple(substituted(each, values) for each in node.args)
-    return replace(node, args=args, kwargs=tuple((name, substituted(each, values)) for name, each in node.kwargs))
 
 
 def _kind(value: Stored, inputs: Sequence[Stored]) -> str:

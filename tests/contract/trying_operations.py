@@ -28,7 +28,7 @@ from passnet_core.graphs.source import emit, parse
 from passnet_core.graphs.vocabulary import operator_family
 from passnet_core.operations.table import spelling
 from passnet_core.records import Family, Subgraph, Task, TensorSpec, digest_of
-from passnet_core.solvers.rules.explained import explained
+from passnet_core.solvers.rules.solver import explained
 from tests.contract.trying_rules import difference
 from tests.loading import loaded
 from tools.describing import ObservedCall, samples_of, watch

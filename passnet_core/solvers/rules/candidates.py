@@ -10,10 +10,9 @@ from passnet_core.records import Bundle, Outcome, Task
 from passnet_core.scoring.report import entry_of, score_report
 from passnet_core.solvers.rules.contractions import ProductCode
 from passnet_core.solvers.rules.costs import Estimate
-from passnet_core.solvers.rules.explained import each_once, explained
 from passnet_core.solvers.rules.forms import Form
 from passnet_core.solvers.rules.regions import WRITTEN_LIBRARY, FusedRegion, Surveyed
-from passnet_core.solvers.rules.solver import Cut, WrittenBundle, attempt, written_for
+from passnet_core.solvers.rules.solver import Cut, WrittenBundle, attempt, each_once, explained, written_for
 
 
 @dataclass(frozen=True)

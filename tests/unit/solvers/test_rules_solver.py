@@ -15,9 +15,8 @@ from passnet_core.records.trajectories import End, Score
 from passnet_core.solvers.base import Attempt, Bench, Surroundings, Watch
 from passnet_core.solvers.rules.candidates import by_model, candidates
 from passnet_core.solvers.rules.contender import Choice, Rules
-from passnet_core.solvers.rules.explained import explained
 from passnet_core.solvers.rules.lowering import OPERATIONS
-from passnet_core.solvers.rules.solver import written
+from passnet_core.solvers.rules.solver import explained, written
 from tests.contract.made import around_a_product, outcome, task
 
 UNKNOWN = """

@@ -10,7 +10,7 @@ from passnet_core.solvers.rules.lowering.arguments import Argument, Operation, f
 from passnet_core.solvers.rules.lowering.pointwise import pointwise, single
 from passnet_core.solvers.rules.lowering.rearrangements import pad
 from passnet_core.solvers.rules.lowering.views import per_channel, view_of
-from passnet_core.solvers.rules.lowering.windows import window
+from passnet_core.solvers.rules.lowering.windows import Windows, window
 from passnet_core.solvers.rules.sizes import ONE, Size
 from passnet_core.solvers.rules.values import Chosen, ElementWriter, Number, Pointwise, Reduction, Value, View
 
@@ -32,7 +32,7 @@ def convolved(
         padding = tuple(each // 2 for each in both)
     elif padding == "valid":
         padding = 0
-    out, lengths, where, test = window(x, rank, kernel, stride, padding, dilation)
+    out, lengths, where, test = window(x, Windows.of(rank, kernel, stride, padding, dilation))
     whole = (x.shape[0], weight.shape[0], *out[2:], inner, *lengths)
 
     def place(writer: ElementWriter, places: Coordinates) -> Coordinates:

@@ -1,7 +1,8 @@
 """Windows that move over the last axes: pools, and the windows themselves."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
 
 from passnet_core.solvers.rules.coordinates import Coordinates
@@ -15,22 +16,50 @@ from passnet_core.solvers.rules.sizes import Size, aligned, derived, product
 from passnet_core.solvers.rules.values import Chosen, Copied, ElementWriter, Number, Shape, Value, View
 
 
+@dataclass(frozen=True)
+class Windows:
+    """How windows lie on the last axes. Of each axis: their length, the step from one to the next, the padding on both
+    sides, and how far their elements are apart."""
+
+    kernel: tuple[int, ...]
+    stride: tuple[int, ...]
+    padding: tuple[int, ...]
+    dilation: tuple[int, ...]
+
+    @staticmethod
+    def of(rank: int, kernel: Argument, stride: Argument, padding: Argument, dilation: Argument = 1) -> "Windows":
+        """From arguments, which may be given once for all axes. Without a stride, they lie side by side. Raises
+        Unsupported."""
+        stride = kernel if stride in (None, (), []) else stride
+        return Windows(*(tuple(per_axis(each, rank)) for each in (kernel, stride, padding, dilation)))
+
+    @property
+    def rank(self) -> int:
+        return len(self.kernel)
+
+    @property
+    def axes(self) -> Iterator[tuple[int, int, int, int]]:
+        """All that is known of each axis."""
+        return zip(self.kernel, self.stride, self.padding, self.dilation)
+
+    def fit(self, x: Value) -> bool:
+        """Whether they fit without a rest, so that rounding up changes nothing."""
+        return all(
+            (length + 2 * p - d * (k - 1) - 1) % s == 0
+            for size, (k, s, p, d) in zip(x.shape[-self.rank :], self.axes)
+            for length in size.values
+        )
+
+
 def window(
-    x: Value,
-    rank: int,
-    kernel: Argument,
-    stride: Argument,
-    padding: Argument,
-    dilation: Argument,
-    up: bool = False,
-    reach: int = 0,
+    x: Value, windows: Windows, up: bool = False, reach: int = 0
 ) -> tuple[Shape, Shape, Callable[[Coordinates], Coordinates], Callable[[ElementWriter, Coordinates], str] | None]:
     """Shape of the results, lengths of the window, the place in x, and the condition under which it is inside.
 
     up: a last window that does not fit counts, too. reach: 1 if the padding counts as inside."""
-    lead = len(x.shape) - rank
-    ks, ss, ps, ds = (per_axis(value, rank) for value in (kernel, stride, padding, dilation))
-    out = tuple(_count(x.shape[lead + axis], k, s, p, d, up) for axis, (k, s, p, d) in enumerate(zip(ks, ss, ps, ds)))
+    rank, lead = windows.rank, len(x.shape) - windows.rank
+    ss, ps, ds = windows.stride, windows.padding, windows.dilation
+    out = tuple(_count(x.shape[lead + axis], *each, up) for axis, each in enumerate(windows.axes))
 
     def where(places: Coordinates) -> Coordinates:
         walked = places[lead + rank :]
@@ -47,7 +76,7 @@ def window(
             found.append(f"({text} >= {ends[0]}) & ({text} < {ends[1]})")
         return " & ".join(found)
 
-    return (*x.shape[:lead], *out), tuple(map(Size.of, ks)), where, test if any(ps) or up else None
+    return (*x.shape[:lead], *out), tuple(map(Size.of, windows.kernel)), where, test if any(ps) or up else None
 
 
 def _count(size: Size, k: int, s: int, p: int, d: int, up: bool) -> Size:
@@ -79,7 +108,7 @@ def unfold(
 
 def columns_of(x: Value, kernel_size: Argument, stride: Argument, padding: Argument, dilation: Argument) -> Value:
     """The windows of an image as columns, as torch.nn.functional.unfold has them."""
-    out, lengths, where, test = window(x, 2, kernel_size, stride, padding, dilation)
+    out, lengths, where, test = window(x, Windows.of(2, kernel_size, stride, padding, dilation))
     if test is not None:
         raise Unsupported("unfold with padding")
     count, channels, high, wide = out
@@ -89,35 +118,18 @@ def columns_of(x: Value, kernel_size: Argument, stride: Argument, padding: Argum
     return Copied(shape, x.dtype, reshaped(ordered, shape), contiguous=True)
 
 
-def _stride(stride: Argument, kernel: Argument) -> Argument:
-    """The step of a pool: by default the windows lie side by side."""
-    return kernel if stride in (None, (), []) else stride
-
-
-def pooled(
-    kind: str,
-    x: Value,
-    rank: int,
-    kernel: Argument,
-    stride: Argument,
-    padding: Argument,
-    dilation: Argument,
-    fill: str,
-    up: bool = False,
-    reach: int = 0,
-) -> Value:
+def pooled(kind: str, x: Value, windows: Windows, fill: str, up: bool = False, reach: int = 0) -> Value:
     """The largest element of each window, or the sum, not rounded yet. fill: what lies outside."""
-    shape, lengths, where, test = window(x, rank, kernel, _stride(stride, kernel), padding, dilation, up, reach)
+    shape, lengths, where, test = window(x, windows, up, reach)
     whole = (*shape, *lengths)
     elements = view_of(x, whole, where)
     if test is not None:
         outside = Number((), x.dtype, fill)
         elements = Chosen(whole, x.dtype, ((test, x, lambda _, places: where(places)), (None, outside, single)))
     axes = tuple(range(len(shape), len(whole)))
-    wide = wide_of(x.dtype)
     if kind == "max":
         return extreme("max", elements, axes, False)
-    return reduced("sum", elements, axes, False, wide, exact=True)
+    return reduced("sum", elements, axes, False, wide_of(x.dtype), exact=True)
 
 
 def max_pool(
@@ -130,18 +142,8 @@ def max_pool(
     ceil_mode: Argument = False,
 ) -> Value:
     """The largest element of each window over so many last axes."""
-    up = bool(ceil_mode) and not fits_evenly(x, rank, kernel_size, stride, padding, dilation)
-    return pooled("max", x, rank, kernel_size, stride, padding, dilation, 'float("-inf")', up)
-
-
-def fits_evenly(x: Value, rank: int, kernel: Argument, stride: Argument, padding: Argument, dilation: Argument) -> bool:
-    """Whether windows fit without a rest, so that rounding up changes nothing."""
-    ks, ss, ps, ds = (per_axis(value, rank) for value in (kernel, _stride(stride, kernel), padding, dilation))
-    return all(
-        (length + 2 * p - d * (k - 1) - 1) % s == 0
-        for size, k, s, p, d in zip(x.shape[-rank:], ks, ss, ps, ds)
-        for length in size.values
-    )
+    windows = Windows.of(rank, kernel_size, stride, padding, dilation)
+    return pooled("max", x, windows, 'float("-inf")', bool(ceil_mode) and not windows.fit(x))
 
 
 def avg_pool(
@@ -155,13 +157,14 @@ def avg_pool(
     divisor_override: Argument = None,
 ) -> Value:
     """The mean of each window over so many last axes."""
-    up = bool(ceil_mode) and not fits_evenly(x, rank, kernel_size, stride, padding, 1)
-    total = pooled("sum", x, rank, kernel_size, stride, padding, 1, "0.0", up)
-    count: Argument = float(divisor_override or math.prod(per_axis(kernel_size, rank)))
-    if not divisor_override and (up or (any(per_axis(padding, rank)) and not count_include_pad)):
+    windows = Windows.of(rank, kernel_size, stride, padding)
+    up = bool(ceil_mode) and not windows.fit(x)
+    total = pooled("sum", x, windows, "0.0", up)
+    count: Argument = float(divisor_override or math.prod(windows.kernel))
+    if not divisor_override and (up or (any(windows.padding) and not count_include_pad)):
         # the windows at the borders have fewer elements
         ones = View(x.shape, total.dtype, Number((), total.dtype, "1.0"), single)
-        count = pooled("sum", ones, rank, kernel_size, stride, padding, 1, "0.0", up, int(bool(count_include_pad)))
+        count = pooled("sum", ones, windows, "0.0", up, int(bool(count_include_pad)))
     return pointwise("divided({0}, {1})", total, count, dtype=x.dtype, work=total.dtype)
 
 

@@ -2,6 +2,7 @@
 
 import secrets
 import threading
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -20,7 +21,6 @@ from passnet_core.records import (
     Stage,
     Subgraph,
     Task,
-    Verdict,
 )
 from passnet_core.records.trajectories import Ending, Opening
 from passnet_core.solvers.base import Attempt, Solver, Surroundings
@@ -97,9 +97,6 @@ def clock_version_of(here: DeviceInfo) -> int:
 
 def ending_of(attempt: Attempt, total: int) -> Ending:
     """The ending of an attempt. total: the number of subgraphs of its task."""
-    verdicts: dict[Verdict, int] = {}
-    for outcome in attempt.outcomes:
-        verdicts[outcome.verdict] = verdicts.get(outcome.verdict, 0) + 1
     timed = any(outcome.speedup() for outcome in attempt.outcomes)
     return Ending(
         end=attempt.end,
@@ -110,7 +107,7 @@ def ending_of(attempt: Attempt, total: int) -> Ending:
         accepted=attempt.score.accepted if attempt.score else 0,
         total=total,
         speedup=attempt.score.speedup if attempt.score and timed else None,
-        verdicts=tuple(verdicts.items()),
+        verdicts=tuple(Counter(outcome.verdict for outcome in attempt.outcomes).items()),
         best=attempt.best.digest if attempt.best else None,
         alternatives=attempt.alternatives,
         unfinished=attempt.unfinished,

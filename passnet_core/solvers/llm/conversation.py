@@ -35,7 +35,7 @@ from passnet_core.solvers.llm.chat import (
     offered,
 )
 from passnet_core.solvers.llm.prompting import digest, first_of_sources, how_to_call
-from passnet_core.solvers.llm.tools import NUDGE, TOOLS, Done, Workplace, calls_in, told_results
+from passnet_core.solvers.llm.tools import NUDGE, TOOLS, Done, Workplace, calls_in, replay, told_results
 
 GUIDE = ASSETS / "help"
 PAGES = ("contract", "verdicts", "judge", "limits", "glossary")
@@ -180,7 +180,7 @@ class _Conversation:
         for turn in history:
             self.messages += [*turn.said, turn.answer]
             for call in calls_in(turn.answer.text) if self.in_text else turn.answer.calls:
-                self.workplace.redo(call)
+                replay(self.workplace.files, call)
             if turn.score and turn.bundle and (self.best is None or turn.score.order > self.best[0].order):
                 self.best = (turn.score, turn.bundle, ())
         last = history[-1]

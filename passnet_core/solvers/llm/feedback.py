@@ -1,5 +1,6 @@
 """The judge's outcomes in words for a language model: what is wrong, where, by how much, and what to do."""
 
+from collections import Counter
 from collections.abc import Sequence
 
 from passnet_core.records import (
@@ -33,18 +34,15 @@ EVIDENCE = (LAUNCHED, TIMED_CALLS, MEMORY_FLOOR, NOISE_FLOOR)
 
 def summary(outcomes: Sequence[Outcome]) -> str:
     """Describe the outcomes of a task: the number of subgraphs per verdict, and the first outcome of each in full."""
-    counts: dict[Verdict, int] = {}
-    firsts: dict[Verdict, Outcome] = {}
-    for outcome in outcomes:
-        counts[outcome.verdict] = counts.get(outcome.verdict, 0) + 1
-        firsts.setdefault(outcome.verdict, outcome)
+    counts = Counter(outcome.verdict for outcome in outcomes)
+    firsts = {outcome.verdict: outcome for outcome in reversed(outcomes)}
     if not outcomes:
         return "Nothing was judged."
     lines = []
     if len(outcomes) > 1:
         lines.append("; ".join(f"{count} of {len(outcomes)}: {verdict}" for verdict, count in counts.items()) + ".")
     # failures first
-    for verdict in sorted(firsts, key=lambda each: each.accepted):
+    for verdict in sorted(counts, key=lambda each: each.accepted):
         lines.append(f"{firsts[verdict].subgraph_id}: {explained(firsts[verdict])}")
     return "\n\n".join(lines)
 

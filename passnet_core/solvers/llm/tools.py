@@ -5,7 +5,7 @@ import json
 import re
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from passnet_core import outside
@@ -100,34 +100,29 @@ class Workplace:
     def do(self, call: ToolCall, cancelled: threading.Event) -> Done:
         """Execute a tool call. The result says so if it cannot be executed."""
         doing: dict[str, Callable[..., Done]] = {
+            "check": lambda: self._judged(self.bench.check(self.files.bundle(self.author), cancelled)),
+            "evaluate": lambda: self._evaluated(cancelled),
             "explain": self._explain,
+            "inductor_code": lambda subgraph: self._inductor_code(subgraph, cancelled),
             "read_guide": self._read,
+            "finish": lambda: Done("The conversation has ended.", finished=True),
         }
         try:
             arguments = _arguments(call)
             if call.name in self.files.changes:
                 return Done(self.files.changes[call.name](**arguments))
-            if call.name == "check":
-                return self._judged(self.bench.check(self.files.bundle(self.author), cancelled))
-            if call.name == "evaluate":
-                bundle = self.files.bundle(self.author)
-                outcomes = self.bench.evaluate(bundle, cancelled)
-                return Done(self._judged(outcomes).text, evaluated=(bundle, outcomes))
-            if call.name == "inductor_code":
-                return self._inductor_code(arguments["subgraph"], cancelled)
-            if call.name == "finish":
-                return Done("The conversation has ended.", finished=True)
             return doing[call.name](**arguments)
         except ToolProblem as problem:
             return Done(f"{NOT_DONE}{problem}")
 
-    def redo(self, call: ToolCall) -> None:
-        """Repeat what a call did to the files, and nothing else."""
-        replay(self.files, call)
-
     def _judged(self, outcomes: Sequence[Outcome]) -> Done:
         self.last = {outcome.subgraph_id: outcome for outcome in outcomes}
         return Done(summary(outcomes))
+
+    def _evaluated(self, cancelled: threading.Event) -> Done:
+        bundle = self.files.bundle(self.author)
+        outcomes = self.bench.evaluate(bundle, cancelled)
+        return replace(self._judged(outcomes), evaluated=(bundle, outcomes))
 
     def _explain(self, subgraph: str) -> Done:
         if subgraph not in self.last:

@@ -84,6 +84,11 @@ def with_number(dtype: DType, number: object) -> DType:
     return INT64 if dtype.is_bool else dtype
 
 
+def float_of(dtype: DType) -> DType:
+    """The dtype of an operation that gives floats: float32 for what is none."""
+    return dtype if dtype.is_float else FLOAT32
+
+
 def wide_of(dtype: DType) -> DType:
     """The dtype in which sums of elements are taken: float32 at least."""
     return dtype if dtype.is_wide else FLOAT32

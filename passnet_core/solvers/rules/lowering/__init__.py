@@ -23,13 +23,12 @@ from passnet_core.solvers.rules.lowering.products import PRODUCTS
 from passnet_core.solvers.rules.lowering.rearrangements import REARRANGEMENTS
 from passnet_core.solvers.rules.lowering.reductions import REDUCTIONS
 from passnet_core.solvers.rules.lowering.sampling import SAMPLING
-from passnet_core.solvers.rules.lowering.scans import SCANS
 from passnet_core.solvers.rules.lowering.signatures import bound_arguments
 from passnet_core.solvers.rules.lowering.special import SPECIAL
 from passnet_core.solvers.rules.lowering.unary import UNARY
-from passnet_core.solvers.rules.lowering.views import VIEWS
+from passnet_core.solvers.rules.lowering.views import VIEWS, laid_out
 from passnet_core.solvers.rules.lowering.windows import WINDOWS
-from passnet_core.solvers.rules.values import Copied, Stored, Value
+from passnet_core.solvers.rules.values import Stored, Value
 
 __all__ = ["Argument", "Literal", "Lowering"]
 
@@ -44,9 +43,7 @@ def _copying(view: Operation) -> Operation:
     @wraps(view)
     def copies(*args: Argument, **kwargs: Argument) -> Argument:
         found = view(*args, **kwargs)
-        several = found if isinstance(found, tuple) else (found,)
-        copied = tuple(Copied(each.shape, each.dtype, each, contiguous=True) for each in several)
-        return copied if isinstance(found, tuple) else copied[0]
+        return tuple(map(laid_out, found)) if isinstance(found, tuple) else laid_out(found)
 
     return copies
 
@@ -63,7 +60,6 @@ OPERATIONS: Mapping[str, Operation] = {
     **CONVERSIONS,
     **REDUCTIONS,
     **LOSSES,
-    **SCANS,
     **NORMALISATIONS,
     **VIEWS,
     **INDEXING,

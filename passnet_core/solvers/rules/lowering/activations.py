@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from passnet_core.solvers.rules.dtypes import FLOAT32
+from passnet_core.solvers.rules.dtypes import float_of
 from passnet_core.solvers.rules.kernels import Unsupported
-from passnet_core.solvers.rules.lowering.arguments import Argument, Operation
+from passnet_core.solvers.rules.lowering.arguments import Argument, Operation, by_name
 from passnet_core.solvers.rules.lowering.arithmetic import clamp
 from passnet_core.solvers.rules.lowering.indexing import chunk
 from passnet_core.solvers.rules.lowering.pointwise import pointwise
@@ -55,7 +55,7 @@ def softshrink(x: Value, lambd: Argument = 0.5) -> Value:
 
 def tanhshrink(x: Value) -> Value:
     """What tanh takes away from the elements."""
-    return pointwise("{0} - {1}", x, unary("tanh", x), dtype=x.dtype if x.dtype.is_float else FLOAT32)
+    return pointwise("{0} - {1}", x, unary("tanh", x), dtype=float_of(x.dtype))
 
 
 def celu(x: Value, alpha: Argument = 1.0) -> Value:
@@ -72,7 +72,7 @@ def softplus(x: Value, beta: Argument = 1, threshold: Argument = 20) -> Value:
     """A smooth form of relu: log(1 + exp(x)), but x itself beyond a threshold."""
     if beta == 1 and threshold == 20:
         form = "tl.where({0} > 20.0, {0}, libdevice.log1p(libdevice.exp({0})))"
-        return pointwise(form, x, dtype=x.dtype if x.dtype.is_float else FLOAT32)
+        return pointwise(form, x, dtype=float_of(x.dtype))
     form = "tl.where({0} * {1} > {2}, {0}, divided(libdevice.log1p(libdevice.exp({0} * {1})), {1}))"
     return pointwise(form, x, beta, threshold, dtype=x.dtype)
 
@@ -93,18 +93,7 @@ def glu(x: Value, dim: int = -1) -> Value:
 
 
 ACTIVATIONS: Mapping[str, Operation] = {
-    "hardtanh": hardtanh,
-    "leaky_relu": leaky_relu,
-    "elu": elu,
-    "softplus": softplus,
-    "gelu": gelu,
-    "glu": glu,
-    "prelu": prelu,
-    "rrelu": rrelu,
-    "threshold": threshold,
-    "hardshrink": hardshrink,
-    "softshrink": softshrink,
-    "tanhshrink": tanhshrink,
-    "celu": celu,
+    **by_name(hardtanh, leaky_relu, elu, celu, softplus, gelu, glu, prelu, rrelu, threshold),
+    **by_name(hardshrink, softshrink, tanhshrink),
 }
 """Activations, by label. The functions of one tensor alone are in unary.py."""

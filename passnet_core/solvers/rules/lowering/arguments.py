@@ -39,15 +39,10 @@ Operation: TypeAlias = Callable[..., Argument]
 """What computes the result of an operation from its arguments. Raises Unsupported, or any error of Python's that tells
 of arguments it was not written for."""
 
-SHORT_DTYPES: Mapping[str, str] = {
-    "float": "float32",
-    "half": "float16",
-    "double": "float64",
-    "long": "int64",
-    "int": "int32",
-    "short": "int16",
-}
-"""Other names of dtypes, which are names of methods that convert to them, too."""
+
+def by_name(*functions: Operation) -> Mapping[str, Operation]:
+    """Functions whose names are the labels of what they lower."""
+    return {each.__name__: each for each in functions}
 
 
 def size_of(value: Argument) -> Size:

@@ -7,7 +7,7 @@ from functools import partial
 
 from passnet_core.solvers.rules.dtypes import BOOL, DType, wide_of, with_number
 from passnet_core.solvers.rules.kernels import Unsupported
-from passnet_core.solvers.rules.lowering.arguments import Argument, Literal, Operation
+from passnet_core.solvers.rules.lowering.arguments import Argument, Literal, Operation, by_name
 from passnet_core.solvers.rules.lowering.conditions import logical
 from passnet_core.solvers.rules.lowering.pointwise import binary, cast, joined, pointwise
 from passnet_core.solvers.rules.lowering.unary import unary
@@ -53,11 +53,6 @@ def _with_factor(x: Argument, y: Argument, alpha: Argument, sign: str) -> Value:
     if not dtype.is_float:
         return pointwise(f"{{0}} {sign} {{1}} * {{2}}", x, y, alpha, dtype=dtype)
     return pointwise("tl.fma({1}, {2}, {0})" if sign == "+" else "tl.fma(-{1}, {2}, {0})", x, y, alpha, dtype=dtype)
-
-
-def rsub(x: Argument, y: Argument, alpha: Argument = 1) -> Value:
-    """The difference the other way round."""
-    return sub(y, x, alpha)
 
 
 def mul(x: Argument, y: Argument) -> Argument:
@@ -202,21 +197,6 @@ def power(x: Argument, exponent: Argument) -> Value:
     return binary("libdevice.pow({0}, {1})", x, float(exponent), floats=True)
 
 
-def square(x: Value) -> Value:
-    """x times x."""
-    return power(x, 2)
-
-
-def maximum(x: Argument, y: Argument) -> Value:
-    """The larger of two elements, NaN if one is."""
-    return binary(LARGER, x, y, exact=True)
-
-
-def minimum(x: Argument, y: Argument) -> Value:
-    """The smaller of two elements, NaN if one is."""
-    return binary(SMALLER, x, y, exact=True)
-
-
 def clamp(x: Value, min: Argument = None, max: Argument = None) -> Value:
     """The elements, held between bounds."""
     found = x
@@ -233,16 +213,6 @@ def _is_of(dtype: DType, bound: Argument) -> bool:
     if isinstance(bound, Value):
         return bound.dtype == dtype or not dtype.is_float
     return isinstance(bound, int) and abs(bound) <= 256
-
-
-def clamp_min(x: Value, min: Argument) -> Value:
-    """The elements, held above a bound."""
-    return clamp(x, min, None)
-
-
-def clamp_max(x: Value, max: Argument) -> Value:
-    """The elements, held below a bound."""
-    return clamp(x, None, max)
 
 
 def lerp(x: Value, end: Value, weight: Argument) -> Value:
@@ -264,30 +234,18 @@ def addcdiv(x: Value, one: Value, two: Value, value: Argument = 1) -> Value:
 
 
 ARITHMETIC: Mapping[str, Operation] = {
-    "add": add,
-    "sub": sub,
-    "rsub": rsub,
-    "mul": mul,
-    "div": div,
-    "floordiv": floordiv,
-    "remainder": remainder,
+    **by_name(add, sub, mul, div, floordiv, remainder, fmod, float_power, ldexp),
+    **by_name(isclose, clamp, lerp, addcmul, addcdiv),
+    "rsub": lambda x, y, alpha=1: sub(y, x, alpha),
     "pow": power,
-    "square": square,
-    "maximum": maximum,
-    "minimum": minimum,
-    "clamp": clamp,
-    "clamp_min": clamp_min,
-    "clamp_max": clamp_max,
-    "lerp": lerp,
-    "addcmul": addcmul,
-    "addcdiv": addcdiv,
-    "fmod": fmod,
+    "square": partial(power, exponent=2),
+    "round": rounded,
+    "maximum": partial(binary, LARGER, exact=True),
+    "minimum": partial(binary, SMALLER, exact=True),
+    "clamp_min": clamp,
+    "clamp_max": partial(clamp, min=None),
     **{label: partial(shifted, "<<") for label in ("lshift", "bitwise_left_shift")},
     **{label: partial(shifted, ">>") for label in ("rshift", "bitwise_right_shift")},
-    "float_power": float_power,
-    "ldexp": ldexp,
-    "round": rounded,
-    "isclose": isclose,
     **{label: partial(binary, form, floats=True) for label, form in _OF_TWO.items()},
     "heaviside": partial(binary, "tl.where({0} == 0, {1}, ({0} > 0).to({work}))", exact=True),
     "fmax": partial(binary, "tl.where({1} != {1}, {0}, tl.where({0} > {1}, {0}, {1}))", exact=True),

@@ -6,7 +6,7 @@ from functools import partial
 
 from passnet_core.solvers.rules.dtypes import BOOL, FLOAT32, INT64, DType
 from passnet_core.solvers.rules.kernels import Unsupported
-from passnet_core.solvers.rules.lowering.arguments import Argument, Literal, Operation, number_text
+from passnet_core.solvers.rules.lowering.arguments import Argument, Literal, Operation, by_name, number_text
 from passnet_core.solvers.rules.lowering.pointwise import broadcast, cast, in_dtype, joined, operand, pointwise
 from passnet_core.solvers.rules.values import Pointwise, Value
 
@@ -42,61 +42,29 @@ def inverted(x: Value) -> Value:
     return pointwise("~{0}", x, dtype=x.dtype, exact=True)
 
 
-def logical_not(x: Value) -> Value:
-    """Whether the elements are 0."""
-    return pointwise("{0} == 0", x, dtype=BOOL, work=x.dtype, exact=True)
-
-
-def logical_and(x: Value, y: Value) -> Value:
-    """Whether both elements are not 0."""
-    return logical("&", *_truths(x, y))
-
-
-def logical_or(x: Value, y: Value) -> Value:
-    """Whether one of the elements is not 0."""
-    return logical("|", *_truths(x, y))
-
-
-def _truths(x: Value, y: Value) -> tuple[Value, Value]:
+def logical_truth(sign: str, x: Value, y: Value) -> Value:
+    """Whether the elements are not 0, combined by an operator. Raises Unsupported for a tensor beside a single one."""
     if bool(x.shape) != bool(y.shape):
         raise Unsupported("truth values beside a single one")
-    return cast(x, BOOL), cast(y, BOOL)
+    return logical(sign, cast(x, BOOL), cast(y, BOOL))
 
 
-def logical_xor(x: Value, y: Value) -> Value:
-    """Whether one of the elements is not 0, and the other is."""
-    return logical("^", *_truths(x, y))
+_TESTS: Mapping[str, tuple[str, str]] = {
+    "isnan": ("{0} != {0}", "{0} != {0}"),
+    "isfinite": ('tl.abs({0}) < float("inf")', "{0} == {0}"),
+    "isinf": ('tl.abs({0}) == float("inf")', "{0} != {0}"),
+    "isposinf": ('{0} == float("inf")', "{0} != {0}"),
+    "isneginf": ('{0} == float("-inf")', "{0} != {0}"),
+    "signbit": ("libdevice.signbit({0}) != 0", "{0} < 0"),
+    "logical_not": ("{0} == 0", "{0} == 0"),
+}
+"""What may be asked of one element: how of a float, and how of another."""
 
 
-def isinf_on(side: str, x: Value) -> Value:
-    """Whether the elements are infinite on one side of zero."""
-    if not x.dtype.is_float:
-        return isinf(x)
-    return pointwise(f'{{0}} == float("{side}inf")', x, dtype=BOOL, work=x.dtype, exact=True)
-
-
-def signbit(x: Value) -> Value:
-    """Whether the elements have a minus."""
-    form = "libdevice.signbit({0}) != 0" if x.dtype.is_float else "{0} < 0"
-    return pointwise(form, x, dtype=BOOL, work=x.dtype, exact=True)
-
-
-def isfinite(x: Value) -> Value:
-    """Whether the elements are neither infinite nor NaN."""
-    form = 'tl.abs({0}) < float("inf")' if x.dtype.is_float else "{0} == {0}"
-    return pointwise(form, x, dtype=BOOL, work=x.dtype, exact=True)
-
-
-def isinf(x: Value) -> Value:
-    """Whether the elements are infinite."""
-    if not x.dtype.is_float:
-        return pointwise("{0} != {0}", x, dtype=BOOL, work=x.dtype, exact=True)
-    return pointwise('tl.abs({0}) == float("inf")', x, dtype=BOOL, work=x.dtype, exact=True)
-
-
-def isnan(x: Value) -> Value:
-    """Whether the elements are NaN."""
-    return pointwise("{0} != {0}", x, dtype=BOOL, work=x.dtype, exact=True)
+def tested(label: str, x: Value) -> Value:
+    """Whether the elements are what the label asks."""
+    of_float, of_other = _TESTS[label]
+    return pointwise(of_float if x.dtype.is_float else of_other, x, dtype=BOOL, work=x.dtype, exact=True)
 
 
 def where(condition: Value, x: Argument, y: Argument) -> Value:
@@ -119,24 +87,15 @@ def masked_fill(x: Value, mask: Value, value: Argument) -> Value:
 
 
 _COMPARED = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
-_LOGICAL = {"and": "&", "or": "|", "xor": "^", "bitwise_and": "&", "bitwise_or": "|", "bitwise_xor": "^"}
+_LOGICAL = {"and": "&", "or": "|", "xor": "^"}
 
 CONDITIONS: Mapping[str, Operation] = {
-    "not": inverted,
-    "logical_not": logical_not,
-    "logical_and": logical_and,
-    "logical_or": logical_or,
-    "isfinite": isfinite,
-    "isinf": isinf,
-    "isnan": isnan,
-    "logical_xor": logical_xor,
-    "isposinf": partial(isinf_on, ""),
-    "isneginf": partial(isinf_on, "-"),
-    "signbit": signbit,
-    "where": where,
-    "masked_fill": masked_fill,
-    "bitwise_not": inverted,
+    **by_name(where, masked_fill),
+    **dict.fromkeys(("not", "bitwise_not"), inverted),
+    **{label: partial(tested, label) for label in _TESTS},
     **{label: partial(compared, sign) for label, sign in _COMPARED.items()},
     **{label: partial(logical, sign) for label, sign in _LOGICAL.items()},
+    **{f"bitwise_{label}": partial(logical, sign) for label, sign in _LOGICAL.items()},
+    **{f"logical_{label}": partial(logical_truth, sign) for label, sign in _LOGICAL.items()},
 }
 """Comparisons, connectives and choices, by label."""

@@ -4,20 +4,24 @@ from collections.abc import Mapping
 from functools import partial
 
 from passnet_core.graphs.ir import DeviceLiteral
-from passnet_core.solvers.rules.dtypes import BOOL, DType
+from passnet_core.operations.table import dtype
+from passnet_core.solvers.rules.dtypes import DType
 from passnet_core.solvers.rules.kernels import Unsupported
-from passnet_core.solvers.rules.layouts import is_contiguous
 from passnet_core.solvers.rules.lowering.arguments import (
     CONTIGUOUS,
     SAME_LAYOUT,
-    SHORT_DTYPES,
     Argument,
     Operation,
+    by_name,
     dtype_of,
+    known_dtype,
 )
 from passnet_core.solvers.rules.lowering.pointwise import cast
-from passnet_core.solvers.rules.lowering.views import permute, transpose
-from passnet_core.solvers.rules.values import Copied, Value
+from passnet_core.solvers.rules.lowering.views import contiguous, permute, transpose
+from passnet_core.solvers.rules.values import Value
+
+_CALLED_LIKE_DTYPES = ("bool", "bfloat16", "half", "float", "double", "short", "int", "long")
+"""Methods that convert to what torch calls a dtype by the same name."""
 
 
 def converted_to(
@@ -32,31 +36,9 @@ def converted_to(
         if named is not None:
             x = cast(x, named)
             break
-    return laid_out(x, memory_format)
-
-
-def laid_out(x: Value, memory_format: Argument) -> Value:
-    """x, in row-major order if this format says so. Raises Unsupported for layouts of images."""
     if memory_format not in (*SAME_LAYOUT, CONTIGUOUS):
         raise Unsupported("another layout")
-    if memory_format != CONTIGUOUS or is_contiguous(x):
-        return x
-    return Copied(x.shape, x.dtype, x, contiguous=True)
-
-
-def to_bool(x: Value) -> Value:
-    """Whether the elements are not 0."""
-    return cast(x, BOOL)
-
-
-def to_bfloat16(x: Value) -> Value:
-    """x in bfloat16."""
-    return cast(x, DType("bfloat16"))
-
-
-def type_as(x: Value, other: Value) -> Value:
-    """x in the dtype of another tensor."""
-    return cast(x, other.dtype)
+    return contiguous(x) if memory_format == CONTIGUOUS else x
 
 
 def dropout(x: Value, p: Argument = 0.5, training: Argument = True) -> Value:
@@ -88,32 +70,21 @@ def size(x: Value, dim: int | None = None) -> Argument:
     return tuple(x.shape) if dim is None else x.shape[dim]
 
 
-def to_named(name: str, x: Value) -> Value:
-    """x in the dtype of this name."""
-    return cast(x, DType(name))
-
-
 def unchanged(x: Value, *device: Argument) -> Value:
     """x itself."""
     return x
 
 
 CONVERSIONS: Mapping[str, Operation] = {
-    "to": converted_to,
-    "bool": to_bool,
-    "bfloat16": to_bfloat16,
-    "type_as": type_as,
-    "dropout": dropout,
-    "size": size,
-    "type": converted_to,
-    "real": unchanged,
-    "dropout1d": dropout,
-    "dropout2d": dropout,
-    "dropout3d": dropout,
+    **by_name(size, dropout),
+    **dict.fromkeys(("to", "type", "type_as"), converted_to),
+    **dict.fromkeys(("dropout1d", "dropout2d", "dropout3d"), dropout),
     **dict.fromkeys(("alpha_dropout", "feature_dropout", "feature_alpha_dropout"), dropout),
-    **{label: partial(to_named, name) for label, name in (*SHORT_DTYPES.items(), ("char", "int8"), ("byte", "uint8"))},
+    **{label: partial(cast, dtype=known_dtype(dtype(f"torch.{label}"))) for label in _CALLED_LIKE_DTYPES},
+    "char": partial(cast, dtype=DType("int8")),
+    "byte": partial(cast, dtype=DType("uint8")),
     **dict.fromkeys(
-        ("detach", "cuda", "cpu", "alias", "positive", "conj", "resolve_conj", "resolve_neg", "conj_physical"),
+        ("detach", "cuda", "cpu", "alias", "positive", "real", "conj", "resolve_conj", "resolve_neg", "conj_physical"),
         unchanged,
     ),
 }

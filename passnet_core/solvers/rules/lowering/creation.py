@@ -9,6 +9,7 @@ from passnet_core.solvers.rules.lowering.arguments import (
     Argument,
     Literal,
     Operation,
+    by_name,
     dtype_of,
     flat_items,
     size_of,
@@ -26,30 +27,18 @@ def filled(number: Argument, sizes: Sequence[Argument], dtype: DType) -> Value:
     return View(shape, dtype, element, single)
 
 
-def zeros(size: Sequence[Argument], dtype: Argument = None) -> Value:
-    """Zeros."""
-    return filled(0, size, dtype_of(dtype) or FLOAT32)
-
-
-def ones(size: Sequence[Argument], dtype: Argument = None) -> Value:
-    """Ones."""
-    return filled(1, size, dtype_of(dtype) or FLOAT32)
+def number_everywhere(number: int, size: Sequence[Argument], dtype: Argument = None) -> Value:
+    """Zeros or ones."""
+    return filled(number, size, dtype_of(dtype) or FLOAT32)
 
 
 def full(size: Sequence[Argument], fill_value: Argument, dtype: Argument = None) -> Value:
     """The same number everywhere."""
-    default = BOOL if isinstance(fill_value, bool) else INT64 if isinstance(fill_value, int) else FLOAT32
-    return filled(fill_value, size, dtype_of(dtype) or default)
+    return filled(fill_value, size, dtype_of(dtype) or _dtype_of_number(fill_value))
 
 
-def zeros_like(x: Value, dtype: Argument = None) -> Value:
-    """Zeros in the shape of another tensor."""
-    return filled(0, x.shape, dtype_of(dtype) or x.dtype)
-
-
-def ones_like(x: Value, dtype: Argument = None) -> Value:
-    """Ones in the shape of another tensor."""
-    return filled(1, x.shape, dtype_of(dtype) or x.dtype)
+def _dtype_of_number(number: Argument) -> DType:
+    return BOOL if isinstance(number, bool) else INT64 if isinstance(number, int) else FLOAT32
 
 
 def full_like(x: Value, fill_value: Argument, dtype: Argument = None) -> Value:
@@ -61,9 +50,7 @@ def tensor(data: Argument, dtype: Argument = None) -> Value:
     """A single number as a tensor. Raises Unsupported for more."""
     if not isinstance(data, bool | int | float | Literal):
         raise Unsupported("a tensor of several numbers")
-    number = data.value if isinstance(data, Literal) else data
-    default = BOOL if isinstance(number, bool) else INT64 if isinstance(number, int) else FLOAT32
-    return filled(data, (), dtype_of(dtype) or default)
+    return filled(data, (), dtype_of(dtype) or _dtype_of_number(data.value if isinstance(data, Literal) else data))
 
 
 def arange(end: Argument, start: Argument = 0, step: Argument = 1, dtype: Argument = None) -> Value:
@@ -77,9 +64,9 @@ def arange(end: Argument, start: Argument = 0, step: Argument = 1, dtype: Argume
     return Counted((count,), dtype_of(dtype) or INT64, 0, begin, stride)
 
 
-def new(label: str, x: Value, size: Sequence[Argument], dtype: Argument = None) -> Value:
-    """Zeros or ones in a shape, in the dtype of another tensor."""
-    return filled(int(label == "ones"), size, dtype_of(dtype) or x.dtype)
+def new_full(x: Value, size: Sequence[Argument], fill_value: Argument, dtype: Argument = None) -> Value:
+    """The same number everywhere, in the dtype of another tensor."""
+    return filled(fill_value, size, dtype_of(dtype) or x.dtype)
 
 
 def linspace(start: Argument, end: Argument, steps: Argument, dtype: Argument = None) -> Value:
@@ -106,21 +93,14 @@ def one_hot(x: Value, num_classes: Argument = -1) -> Value:
 
 
 CREATION: Mapping[str, Operation] = {
-    "zeros": zeros,
-    "ones": ones,
-    "full": full,
-    "zeros_like": zeros_like,
-    "ones_like": ones_like,
-    "full_like": full_like,
-    "zero": zeros_like,
+    **by_name(full, full_like, new_full, tensor, arange, linspace, one_hot),
+    "zeros": partial(number_everywhere, 0),
+    "ones": partial(number_everywhere, 1),
+    **dict.fromkeys(("zeros_like", "zero"), partial(full_like, fill_value=0)),
+    "ones_like": partial(full_like, fill_value=1),
+    "new_zeros": partial(new_full, fill_value=0),
+    "new_ones": partial(new_full, fill_value=1),
     "fill": lambda x, value: filled(value, x.shape, x.dtype),
-    "tensor": tensor,
-    "arange": arange,
-    "new_zeros": partial(new, "zeros"),
-    "new_ones": partial(new, "ones"),
-    "new_full": lambda x, size, fill_value, dtype=None: filled(fill_value, size, dtype_of(dtype) or x.dtype),
     "isreal": lambda x: filled(1, x.shape, BOOL),
-    "linspace": linspace,
-    "one_hot": one_hot,
 }
 """Operations that create tensors, by label."""

@@ -8,7 +8,7 @@ from passnet_core.graphs.ir import Symbol
 from passnet_core.solvers.rules.coordinates import ORIGIN, Coordinate, Coordinates
 from passnet_core.solvers.rules.dtypes import BOOL, INT64
 from passnet_core.solvers.rules.kernels import Unsupported
-from passnet_core.solvers.rules.lowering.arguments import Argument, Operation, axis_of, size_of
+from passnet_core.solvers.rules.lowering.arguments import Argument, Operation, axis_of, by_name, size_of
 from passnet_core.solvers.rules.lowering.conditions import masked_fill
 from passnet_core.solvers.rules.lowering.pointwise import broadcast, pointwise
 from passnet_core.solvers.rules.lowering.views import expand, flatten, view_of
@@ -257,24 +257,12 @@ def position(value: Argument, size: Size) -> Size:
 
 
 INDEXING: Mapping[str, Operation] = {
-    "getitem": getitem,
-    "select": select,
-    "narrow": narrow,
-    "chunk": chunk,
-    "split": split,
-    "unbind": unbind,
-    "embedding": embedding,
-    "gather": gather,
-    "index_select": index_select,
-    "split_with_sizes": split,
-    **dict.fromkeys(("unsafe_split", "unsafe_split_with_sizes"), split),
-    "unsafe_chunk": chunk,
-    "tensor_split": tensor_split,
+    **by_name(getitem, select, narrow, unbind, embedding, gather, index_select, tensor_split, take_along_dim, take),
+    **by_name(index_fill),
+    **dict.fromkeys(("chunk", "unsafe_chunk"), chunk),
+    **dict.fromkeys(("split", "split_with_sizes", "unsafe_split", "unsafe_split_with_sizes"), split),
     "hsplit": partial(split_on, 1),
     "vsplit": partial(split_on, 0),
     "dsplit": partial(split_on, 2),
-    "take_along_dim": take_along_dim,
-    "take": take,
-    "index_fill": index_fill,
 }
 """Operations that choose elements by index, by label."""

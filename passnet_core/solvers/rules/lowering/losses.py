@@ -5,7 +5,7 @@ from functools import partial
 
 from passnet_core.solvers.rules.dtypes import INT64
 from passnet_core.solvers.rules.kernels import Unsupported
-from passnet_core.solvers.rules.lowering.arguments import Argument, Operation
+from passnet_core.solvers.rules.lowering.arguments import Argument, Operation, by_name
 from passnet_core.solvers.rules.lowering.arithmetic import add, clamp, div, mul, sub
 from passnet_core.solvers.rules.lowering.conditions import compared, where
 from passnet_core.solvers.rules.lowering.creation import filled
@@ -106,14 +106,7 @@ _DIFFERENCES: Mapping[str, str] = {"mse_loss": "({0} - {1}) * ({0} - {1})", "l1_
 
 LOSSES: Mapping[str, Operation] = {
     **{label: partial(of_difference, form) for label, form in _DIFFERENCES.items()},
-    "smooth_l1_loss": smooth_l1_loss,
-    "huber_loss": huber_loss,
-    "binary_cross_entropy": binary_cross_entropy,
-    "binary_cross_entropy_with_logits": binary_cross_entropy_with_logits,
-    "kl_div": kl_div,
-    "nll_loss": nll_loss,
-    "cross_entropy": cross_entropy,
-    "pairwise_distance": pairwise_distance,
-    "cosine_similarity": cosine_similarity,
+    **by_name(smooth_l1_loss, huber_loss, binary_cross_entropy, binary_cross_entropy_with_logits, kl_div),
+    **by_name(nll_loss, cross_entropy, pairwise_distance, cosine_similarity),
 }
 """Losses and distances, by label."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from passnet_core.solvers.rules.coordinates import ORIGIN, Coordinates, parted
 from passnet_core.solvers.rules.dtypes import DType, wide_of
 from passnet_core.solvers.rules.kernels import Unsupported
-from passnet_core.solvers.rules.lowering.arguments import Argument, Operation, size_of
+from passnet_core.solvers.rules.lowering.arguments import Argument, Operation, by_name, size_of
 from passnet_core.solvers.rules.lowering.arithmetic import add, clamp, div, mul, power
 from passnet_core.solvers.rules.lowering.conversions import converted_to
 from passnet_core.solvers.rules.lowering.pointwise import binary, cast, pointwise
@@ -15,7 +15,7 @@ from passnet_core.solvers.rules.lowering.reductions import averaged, mean, momen
 from passnet_core.solvers.rules.lowering.unary import unary
 from passnet_core.solvers.rules.lowering.views import per_channel, reshaped, view_of, without_axes
 from passnet_core.solvers.rules.sizes import ONE, Size, product
-from passnet_core.solvers.rules.values import ElementWriter, Order, Value, View
+from passnet_core.solvers.rules.values import ElementWriter, OfOne, Order, Value, View
 
 
 def normalize(x: Value, p: Argument = 2.0, dim: Argument = 1, eps: Argument = 1e-12) -> Value:
@@ -42,8 +42,7 @@ def log_softmax(x: Value, dim: Argument, dtype: Argument = None) -> Value:
 
 def _exponentials(x: Value, dim: Argument, dtype: Argument) -> tuple[Value, Value, Value, Value]:
     """x in the dtype, its largest elements along an axis, the exponentials beside those, and their sums."""
-    if dtype is not None:
-        x = converted_to(x, dtype)
+    x = converted_to(x, dtype)
     if not x.shape:
         raise Unsupported("softmax of a single number")
     wide = wide_of(x.dtype)
@@ -70,21 +69,16 @@ def instance_norm(
         return batch_norm(x, mean, var, weight, bias, use_input_stats, eps)
     if use_input_stats is not True or len(x.shape) < 3:
         raise Unsupported("instance_norm without a batch or moments")
-    wide = wide_of(x.dtype)
-    mean, variance = moments(x, tuple(range(2, len(x.shape))), 0, wide)
-    operands, weight, bias = (x, mean, _scale(variance, eps, wide)), per_channel(weight, x), per_channel(bias, x)
-    return scaled("({0} - {1}) * {2}", operands, weight, bias, x.dtype, wide)
+    mean, variance = moments(x, tuple(range(2, len(x.shape))), 0, wide_of(x.dtype))
+    return centred(x, mean, _scale(variance, eps, x.dtype), per_channel(weight, x), per_channel(bias, x))
 
 
 def layer_norm(
     x: Value, shape: Argument, weight: Argument = None, bias: Argument = None, eps: Argument = 1e-5
 ) -> Value:
     """x with mean 0 and variance 1 over the last axes."""
-    dims = tuple(range(len(x.shape) - len(shape), len(x.shape)))
-    wide = wide_of(x.dtype)
-    mean, variance = moments_in_order(x, dims, Order.LAYER)
-    scale = _scale(variance, eps, wide)
-    found = scaled("({0} - {1}) * {2}", (x, mean, scale), weight, bias, x.dtype, wide)
+    mean, variance = moments_in_order(x, _last_axes(x, shape), Order.LAYER)
+    found = centred(x, mean, _scale(variance, eps, x.dtype), weight, bias)
     found.contiguous = True
     return found
 
@@ -93,23 +87,29 @@ def native_layer_norm(
     x: Value, shape: Argument, weight: Argument, bias: Argument, eps: Argument
 ) -> tuple[Value, Value, Value]:
     """layer_norm, the mean, and the inverse of the deviation."""
-    if not x.dtype.is_wide and x.dtype.name != "float32":
-        raise Unsupported("moments in half precision")
-    mean, variance = moments(x, tuple(range(len(x.shape) - len(shape), len(x.shape))), 0, wide_of(x.dtype))
-    scale = _scale(variance, eps, wide_of(x.dtype))
-    return layer_norm(x, shape, weight, bias, eps), cast(mean, x.dtype), cast(scale, x.dtype)
+    mean, scale = (cast(each, x.dtype) for each in _moments_given(x, _last_axes(x, shape), eps))
+    return layer_norm(x, shape, weight, bias, eps), mean, scale
 
 
 def native_group_norm(
     x: Value, weight: Argument, bias: Argument, N: int, C: int, HxW: int, group: int, eps: Argument
 ) -> tuple[Value, Value, Value]:
     """group_norm, the means, and the inverses of the deviations."""
+    apart = reshaped(x, (Size.of(N), Size.of(group), product(x.shape).divided(Size.of(N * group))))
+    mean, scale = (cast(without_axes(each, (2,)), x.dtype) for each in _moments_given(apart, (2,), eps))
+    return group_norm(x, group, weight, bias, eps), mean, scale
+
+
+def _last_axes(x: Value, shape: Argument) -> tuple[int, ...]:
+    return tuple(range(len(x.shape) - len(shape), len(x.shape)))
+
+
+def _moments_given(x: Value, axes: tuple[int, ...], eps: Argument) -> tuple[Value, Value]:
+    """The mean and the inverse of the deviation over some axes, kept. Raises Unsupported for half precision."""
     if x.dtype.name not in ("float32", "float64"):
         raise Unsupported("moments in half precision")
-    apart = reshaped(x, (Size.of(N), Size.of(group), product(x.shape).divided(Size.of(N * group))))
-    mean, variance = moments(apart, (2,), 0, wide_of(x.dtype))
-    scale = without_axes(_scale(variance, eps, wide_of(x.dtype)), (2,))
-    return group_norm(x, group, weight, bias, eps), cast(without_axes(mean, (2,)), x.dtype), cast(scale, x.dtype)
+    mean, variance = moments(x, axes, 0, wide_of(x.dtype))
+    return mean, _scale(variance, eps, x.dtype)
 
 
 def local_response_norm(x: Value, size: int, alpha: Argument = 1e-4, beta: Argument = 0.75, k: Argument = 1.0) -> Value:
@@ -123,33 +123,38 @@ def local_response_norm(x: Value, size: int, alpha: Argument = 1e-4, beta: Argum
     return div(x, power(add(mul(near, alpha), k), beta))
 
 
-def _scale(variance: Value, eps: Argument, wide: DType) -> Value:
-    found = pointwise("libdevice.rsqrt({0} + {1})", variance, eps, dtype=wide, exact=True)
+def _scale(variance: Value, eps: Argument, dtype: DType) -> Value:
+    """The inverse of the deviation of what has this dtype, not rounded yet."""
+    found = pointwise("libdevice.rsqrt({0} + {1})", variance, eps, dtype=wide_of(dtype), exact=True)
     found.name = "scale"
     return found
 
 
-def scaled(
-    form: str, operands: tuple[Value, ...], weight: Argument, bias: Argument, dtype: DType, wide: DType
-) -> Value:
-    """The form, times a weight, plus a bias, as far as there are any, rounded once."""
+def centred(x: Value, mean: Value, scale: Value, weight: Argument, bias: Argument) -> Value:
+    """How far x is from its mean, by a scale, times a weight, plus a bias."""
+    return scaled("({0} - {1}) * {2}", (x, mean, scale), weight, bias)
+
+
+def scaled(form: str, operands: tuple[Value, ...], weight: Argument, bias: Argument) -> Value:
+    """The form, times a weight, plus a bias, as far as there are any, rounded once to the first operand's dtype."""
     given = [*operands, *(each for each in (weight, bias) if each is not None)]
+    dtype = operands[0].dtype
     if weight is not None and bias is not None:
         form = f"tl.fma({form}, {{{len(given) - 2}}}, {{{len(given) - 1}}})"
     elif weight is not None or bias is not None:
         form = f"{form} {'+' if weight is None else '*'} {{{len(given) - 1}}}"
-    return pointwise(form, *given, dtype=dtype, work=wide)
+    return pointwise(form, *given, dtype=dtype, work=wide_of(dtype))
 
 
 def rms_norm(x: Value, shape: Argument, weight: Argument = None, eps: Argument = None) -> Value:
     """x divided by the root of its mean square over the last axes."""
     if eps is None:
         raise Unsupported("rms_norm without eps")
-    dims, wide = tuple(range(len(x.shape) - len(shape), len(x.shape))), wide_of(x.dtype)
+    wide = wide_of(x.dtype)
     squares = pointwise("{0} * {0}", x, dtype=wide, exact=True)
-    mean = averaged(squares, dims, True, wide)
+    mean = averaged(squares, _last_axes(x, shape), True, wide)
     scale = pointwise("libdevice.rsqrt({0} + {1})", mean, eps, dtype=wide, exact=True)
-    return scaled("{0} * {1}", (x, scale), weight, None, x.dtype, wide)
+    return scaled("{0} * {1}", (x, scale), weight, None)
 
 
 def batch_norm(
@@ -161,16 +166,15 @@ def batch_norm(
         raise Unsupported("batch_norm that learns")
     if len(x.shape) < 2:
         raise Unsupported("batch_norm without channels")
-    wide = wide_of(x.dtype)
     if mean is None:
         mean, var = _moments_by_channel(x)
     else:
         mean, var = per_channel(mean, x), per_channel(var, x)
-    scale = _scale(var, eps, wide)
-    weight, bias = per_channel(weight, x), per_channel(bias, x)
+    scale, weight, bias = _scale(var, eps, x.dtype), per_channel(weight, x), per_channel(bias, x)
     if weight is None or bias is None:
-        return scaled("({0} - {1}) * {2}", (x, mean, scale), weight, bias, x.dtype, wide)
-    return pointwise("tl.fma(({0} - {1}) * {3}, {2}, {4})", x, mean, scale, weight, bias, dtype=x.dtype, work=wide)
+        return centred(x, mean, scale, weight, bias)
+    form = "tl.fma(({0} - {1}) * {3}, {2}, {4})"
+    return pointwise(form, x, mean, scale, weight, bias, dtype=x.dtype, work=wide_of(x.dtype))
 
 
 def _moments_by_channel(x: Value) -> tuple[Value, Value]:
@@ -182,16 +186,11 @@ def _moments_by_channel(x: Value) -> tuple[Value, Value]:
 
 
 @dataclass(eq=False)
-class Kept(Value):
+class Kept(OfOne):
     """A moment as eager has it between the kernels of group_norm, or eps: on a GPU in the dtype of x, named by a
     tensor."""
 
-    operand: Value
     tensor: str
-
-    @property
-    def parts(self) -> tuple[Value, ...]:
-        return (self.operand,)
 
     def code(self, writer: ElementWriter, places: Coordinates, mask: str) -> str:
         kept = writer.constant("KEPT", f"kept_dtype({self.tensor})")
@@ -216,9 +215,9 @@ def group_norm(
 
         eps = pointwise("tl.zeros_like({0}) + {1}", variance, eps, dtype=wide, exact=True)
         eps.name = "eps"
-        mean, scale = kept(mean), kept(_scale(variance, kept(eps), wide))
+        mean, scale = kept(mean), kept(_scale(variance, kept(eps), x.dtype))
     else:
-        scale = _scale(variance, eps, wide)
+        scale = _scale(variance, eps, x.dtype)
 
     def spread(each: Value) -> Value:
         whole = (x.shape[0], x.shape[1], *[ONE] * (len(x.shape) - 2))
@@ -232,7 +231,7 @@ def group_norm(
     weight, bias = per_channel(weight, x), per_channel(bias, x)
     mean, scale = spread(mean), spread(scale)
     if weight is None or bias is None:
-        return scaled("({0} - {1}) * {2}", (x, mean, scale), weight, bias, x.dtype, wide)
+        return centred(x, mean, scale, weight, bias)
     # eager has one factor and one summand for each channel; the compiler does not contract the latter
     factor = pointwise("{0} * {1}", scale, weight, dtype=wide, exact=True)
     summand = pointwise("{2} - {0} * {1}", factor, mean, bias, dtype=wide, exact=True)
@@ -240,17 +239,7 @@ def group_norm(
 
 
 NORMALISATIONS: Mapping[str, Operation] = {
-    "normalize": normalize,
-    "softmax": softmax,
-    "log_softmax": log_softmax,
-    "layer_norm": layer_norm,
-    "native_layer_norm": native_layer_norm,
-    "native_group_norm": native_group_norm,
-    "local_response_norm": local_response_norm,
-    "rms_norm": rms_norm,
-    "batch_norm": batch_norm,
-    "group_norm": group_norm,
-    "instance_norm": instance_norm,
-    "softmin": softmin,
+    **by_name(normalize, softmax, log_softmax, softmin, layer_norm, native_layer_norm, group_norm, native_group_norm),
+    **by_name(instance_norm, batch_norm, rms_norm, local_response_norm),
 }
 """Normalisations, by label."""

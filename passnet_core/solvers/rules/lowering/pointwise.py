@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from passnet_core.solvers.rules.coordinates import Coordinates
-from passnet_core.solvers.rules.dtypes import FLOAT32, DType, promoted, with_number
+from passnet_core.solvers.rules.dtypes import FLOAT32, DType, float_of, promoted, with_number
 from passnet_core.solvers.rules.kernels import Unsupported
 from passnet_core.solvers.rules.lowering.arguments import Argument, Literal, number_text
 from passnet_core.solvers.rules.sizes import ONE, Size, derived
@@ -53,9 +53,7 @@ def pointwise(form: str, *values: Argument, dtype: DType, work: DType | None = N
 def binary(form: str, x: Argument, y: Argument, *, exact: bool = False, floats: bool = False) -> Value:
     """An operation in the dtype that both operands have together. floats: in a float if that is none."""
     dtype = joined((x, y))
-    if floats and not dtype.is_float:
-        dtype = FLOAT32
-    return pointwise(form, x, y, dtype=dtype, exact=exact)
+    return pointwise(form, x, y, dtype=float_of(dtype) if floats else dtype, exact=exact)
 
 
 def in_dtype(value: Value, dtype: DType) -> Value:
@@ -78,6 +76,11 @@ def cast(x: Value, dtype: DType) -> Value:
     if x.dtype == dtype:
         return x
     return Cast(x.shape, dtype, x)
+
+
+def in_floats(x: Value) -> Value:
+    """The elements as floats: in float32 unless they are some."""
+    return cast(x, float_of(x.dtype))
 
 
 def broadcast(shapes: Sequence[Shape]) -> Shape:

@@ -6,7 +6,7 @@ from functools import partial
 from passnet_core.solvers.rules.coordinates import Coordinates
 from passnet_core.solvers.rules.dtypes import DType, wide_of
 from passnet_core.solvers.rules.kernels import Unsupported
-from passnet_core.solvers.rules.lowering.arguments import Argument, Operation
+from passnet_core.solvers.rules.lowering.arguments import Argument, Operation, by_name
 from passnet_core.solvers.rules.lowering.arithmetic import add, mul, sub
 from passnet_core.solvers.rules.lowering.indexing import unbind
 from passnet_core.solvers.rules.lowering.pointwise import broadcast, joined, pointwise
@@ -167,19 +167,12 @@ def outer(x: Value, y: Value) -> Argument:
 
 
 PRODUCTS: Mapping[str, Operation] = {
+    **by_name(kron, inner, cross, linear, einsum),
+    **dict.fromkeys(("matmul", "bmm", "mm", "mv", "dot", "vdot"), matmul),
     **dict.fromkeys(("outer", "ger"), outer),
+    **dict.fromkeys(("addmm", "addmv", "baddbmm"), partial(added_to, matmul)),
     "addr": partial(added_to, outer),
-    **{label: partial(added_to, matmul) for label in ("addmm", "addmv", "baddbmm")},
     "addbmm": partial(added_to, lambda one, y: summed(matmul(one, y), 0)),
-    "kron": kron,
-    "inner": inner,
-    "cross": cross,
     "vecdot": lambda x, y, dim=-1: summed(mul(x, y), dim),
-    **dict.fromkeys(("dot", "vdot", "mv"), matmul),
-    "matmul": matmul,
-    "linear": linear,
-    "einsum": einsum,
-    "bmm": matmul,
-    "mm": matmul,
 }
 """Products, by label."""

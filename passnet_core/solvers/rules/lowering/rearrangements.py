@@ -5,7 +5,7 @@ from functools import partial
 
 from passnet_core.solvers.rules.coordinates import ORIGIN, Coordinate, Coordinates, Term, parted
 from passnet_core.solvers.rules.kernels import Unsupported
-from passnet_core.solvers.rules.layouts import dense, is_contiguous, sizes_of, strides_of
+from passnet_core.solvers.rules.layouts import dense, sizes_of, strides_of
 from passnet_core.solvers.rules.lowering.arguments import (
     CONTIGUOUS,
     SAME_LAYOUT,
@@ -13,20 +13,25 @@ from passnet_core.solvers.rules.lowering.arguments import (
     Literal,
     Operation,
     axis_of,
+    by_name,
     flat_items,
     size_of,
 )
 from passnet_core.solvers.rules.lowering.indexing import narrow, position
 from passnet_core.solvers.rules.lowering.pointwise import cast, joined, operand, pointwise, single
-from passnet_core.solvers.rules.lowering.views import at_least, copied, flatten, reshaped, transpose, unsqueeze, view_of
+from passnet_core.solvers.rules.lowering.views import (
+    at_least,
+    copied,
+    flatten,
+    laid_out,
+    reshaped,
+    transpose,
+    unsqueeze,
+    view_of,
+)
 from passnet_core.solvers.rules.lowering.views import diagonal as diagonal_of
 from passnet_core.solvers.rules.sizes import ONE, ZERO, Size, derived, product
 from passnet_core.solvers.rules.values import Chosen, Copied, ElementWriter, Value, View
-
-
-def contiguous(x: Value) -> Value:
-    """x, in memory in row-major order."""
-    return x if is_contiguous(x) else Copied(x.shape, x.dtype, x, contiguous=True)
 
 
 def clone(x: Value, memory_format: Argument = None) -> Value:
@@ -79,10 +84,7 @@ def pad(x: Value, pad: Argument, mode: str = "constant", value: Argument = None)
     given = flat_items((pad,))
     if mode != "constant":
         return mirrored(x, given, mode)
-    ends: dict[int, tuple[Size, Size]] = {}
-    for index in range(0, len(given), 2):
-        axis = len(x.shape) - 1 - index // 2
-        ends[axis] = (size_of(given[index]), size_of(given[index + 1]))
+    ends = _ends(x, given)
     shape = tuple(size + sum(ends[axis], ZERO) if axis in ends else size for axis, size in enumerate(x.shape))
 
     def test(writer: ElementWriter, places: Coordinates) -> str:
@@ -102,6 +104,12 @@ def pad(x: Value, pad: Argument, mode: str = "constant", value: Argument = None)
     return Chosen(shape, x.dtype, ((test, x, moved), (None, fill, single)))
 
 
+def _ends(x: Value, pad: Sequence[Argument]) -> dict[int, tuple[Size, Size]]:
+    """By axis, how many elements come before and after: the last axis is given first."""
+    pairs = zip(pad[::2], pad[1::2], strict=True)
+    return {len(x.shape) - 1 - place: (size_of(one), size_of(other)) for place, (one, other) in enumerate(pairs)}
+
+
 _MIRRORS: Mapping[str, str] = {
     "reflect": "{last} - tl.abs({last} - tl.abs({place}))",
     "replicate": "tl.minimum(tl.maximum({place}, 0), {last})",
@@ -116,7 +124,7 @@ def mirrored(x: Value, pad: Sequence[Argument], mode: str) -> Value:
     crops = any(isinstance(each, int) and each < 0 for each in pad)
     if mode not in _MIRRORS or (crops and mode != "replicate"):
         raise Unsupported(f"padding of mode {mode}")
-    ends = {len(x.shape) - 1 - i // 2: (size_of(pad[i]), size_of(pad[i + 1])) for i in range(0, len(pad), 2)}
+    ends = _ends(x, pad)
     shape = tuple(size + sum(ends.get(axis, ()), ZERO) for axis, size in enumerate(x.shape))
 
     def inside(writer: ElementWriter, places: Coordinates) -> Coordinates:
@@ -129,7 +137,7 @@ def mirrored(x: Value, pad: Sequence[Argument], mode: str) -> Value:
             )
         return tuple(found)
 
-    return Copied(shape, x.dtype, View(shape, x.dtype, x, inside, name=x.name), contiguous=True)
+    return laid_out(View(shape, x.dtype, x, inside, name=x.name))
 
 
 def roll(x: Value, shifts: Argument, dims: Argument = ()) -> Value:
@@ -196,7 +204,7 @@ def repeat(x: Value, repeats: Sequence[Argument]) -> Value:
             for place, each, size in zip(places[more:], given[more:], x.shape)
         )
 
-    return Copied(shape, x.dtype, View(shape, x.dtype, x, inside, name=x.name), contiguous=True)
+    return laid_out(View(shape, x.dtype, x, inside, name=x.name))
 
 
 def tile(x: Value, repeats: Sequence[Argument]) -> Value:
@@ -283,7 +291,7 @@ def repeat_interleave(x: Value, repeats: Argument, dim: int | None = None, outpu
     def inside(writer: ElementWriter, places: Coordinates) -> Coordinates:
         return (*places[:axis], parted(places[axis], times, writer)[0], *places[axis + 1 :])
 
-    return Copied(shape, x.dtype, View(shape, x.dtype, x, inside, name=x.name), contiguous=True)
+    return laid_out(View(shape, x.dtype, x, inside, name=x.name))
 
 
 def diff(x: Value, n: int = 1, dim: int = -1, prepend: Argument = None, append: Argument = None) -> Value:
@@ -299,8 +307,8 @@ def diff(x: Value, n: int = 1, dim: int = -1, prepend: Argument = None, append: 
     return pointwise(f"{{0}} {sign} {{1}}", after, before, dtype=given.dtype)
 
 
-def triangle(x: Value, sign: str, diagonal: Argument) -> Value:
-    """The elements on one side of a diagonal of matrices, elsewhere 0."""
+def triangle(sign: str, x: Value, diagonal: Argument = 0) -> Value:
+    """The elements of matrices up to a diagonal, or from there on, elsewhere 0."""
     by = size_of(diagonal) if isinstance(diagonal, Literal) else Size.of(int(diagonal))
 
     def test(writer: ElementWriter, places: Coordinates) -> str:
@@ -311,44 +319,19 @@ def triangle(x: Value, sign: str, diagonal: Argument) -> Value:
     return Chosen(x.shape, x.dtype, ((test, x, lambda _, p: p), (None, zero, single)))
 
 
-def tril(x: Value, diagonal: Argument = 0) -> Value:
-    """The elements up to a diagonal of matrices, elsewhere 0."""
-    return triangle(x, "<=", diagonal)
-
-
-def triu(x: Value, diagonal: Argument = 0) -> Value:
-    """The elements from a diagonal of matrices on, elsewhere 0."""
-    return triangle(x, ">=", diagonal)
-
-
 REARRANGEMENTS: Mapping[str, Operation] = {
-    "contiguous": contiguous,
-    "clone": clone,
-    "cat": cat,
-    "stack": stack,
-    "pad": pad,
-    "roll": roll,
-    "flip": flip,
-    "repeat": repeat,
-    "repeat_interleave": repeat_interleave,
-    "diff": diff,
-    "tril": tril,
-    "triu": triu,
-    "concat": cat,
-    "concatenate": cat,
-    "tile": tile,
+    **by_name(clone, stack, roll, flip, repeat, repeat_interleave, tile, column_stack, block_diag, diag, diag_embed),
+    **by_name(diff, select_scatter),
+    **dict.fromkeys(("cat", "concat", "concatenate"), cat),
+    **dict.fromkeys(("pad", "constant_pad_nd"), pad),
+    "tril": partial(triangle, "<="),
+    "triu": partial(triangle, ">="),
     "fliplr": partial(flip, dims=1),
     "flipud": partial(flip, dims=0),
     "rot90": turned,
     "hstack": partial(stacked, 1, 1),
     **dict.fromkeys(("vstack", "row_stack"), partial(stacked, 2, 0)),
     "dstack": partial(stacked, 3, 2),
-    "column_stack": column_stack,
-    "block_diag": block_diag,
-    "diag": diag,
-    "diag_embed": diag_embed,
     "diagflat": lambda x, offset=0: diag_embed(flatten(x), offset),
-    "select_scatter": select_scatter,
-    "constant_pad_nd": pad,
 }
 """Rearrangements, by label."""

@@ -1,4 +1,4 @@
-"""Sums, means, extremes, variances and norms over axes."""
+"""Sums, means, extremes, variances and norms over axes, and cumulative sums and products along one."""
 
 import itertools
 import math
@@ -6,17 +6,17 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from passnet_core.solvers.rules.coordinates import Coordinate, Coordinates
-from passnet_core.solvers.rules.dtypes import BOOL, FLOAT32, INT64, DType, wide_of
-from passnet_core.solvers.rules.kernels import Unsupported
-from passnet_core.solvers.rules.lowering.arguments import Argument, Operation, axes_of
-from passnet_core.solvers.rules.lowering.arithmetic import LARGER, SMALLER, add, div, maximum, minimum, sub
-from passnet_core.solvers.rules.lowering.conditions import inverted, isinf, isnan, where
+from passnet_core.solvers.rules.dtypes import BOOL, INT64, DType, wide_of
+from passnet_core.solvers.rules.kernels import MOST_COLUMNS, Unsupported
+from passnet_core.solvers.rules.lowering.arguments import Argument, Operation, axes_of, axis_of, by_name, dtype_of
+from passnet_core.solvers.rules.lowering.arithmetic import LARGER, SMALLER, add, div, sub
+from passnet_core.solvers.rules.lowering.conditions import inverted, tested, where
 from passnet_core.solvers.rules.lowering.conversions import converted_to
 from passnet_core.solvers.rules.lowering.creation import filled
-from passnet_core.solvers.rules.lowering.pointwise import cast, in_dtype, joined, pointwise
+from passnet_core.solvers.rules.lowering.pointwise import binary, cast, in_dtype, in_floats, joined, pointwise
 from passnet_core.solvers.rules.lowering.stages import in_stages
 from passnet_core.solvers.rules.lowering.unary import unary
-from passnet_core.solvers.rules.lowering.views import diagonal, flatten, unsqueeze, view_of, without_axes
+from passnet_core.solvers.rules.lowering.views import diagonal, flatten, laid_out, unsqueeze, view_of, without_axes
 from passnet_core.solvers.rules.sizes import ONE, Size, product
 from passnet_core.solvers.rules.values import (
     ElementWriter,
@@ -25,6 +25,7 @@ from passnet_core.solvers.rules.values import (
     Order,
     Pointwise,
     Reduction,
+    Scan,
     Shape,
     Value,
     below,
@@ -117,27 +118,25 @@ def with_kept_axes(found: Value, x: Value, axes: Sequence[int]) -> Value:
 
 def summed(x: Value, dim: Argument = None, keepdim: Argument = False, dtype: Argument = None) -> Value:
     """The sum of elements, of integers as int64."""
-    if dtype is not None:
-        x = converted_to(x, dtype)
+    x = converted_to(x, dtype)
     result = x.dtype if x.dtype.is_float else INT64
     return reduced("sum", x, dim, keepdim, result, order=Order.LANES)
 
 
 def prod(x: Value, dim: Argument = None, keepdim: Argument = False, dtype: Argument = None) -> Value:
     """The product of elements, of integers as int64."""
-    if dtype is not None:
-        x = converted_to(x, dtype)
+    x = converted_to(x, dtype)
     return reduced("prod", x, dim, keepdim, x.dtype if x.dtype.is_float else INT64)
 
 
 def nansum(x: Value, dim: Argument = None, keepdim: Argument = False, dtype: Argument = None) -> Value:
     """The sum of the elements that are numbers."""
-    return summed(where(isnan(x), 0, x), dim, keepdim, dtype)
+    return summed(where(tested("isnan", x), 0, x), dim, keepdim, dtype)
 
 
 def nanmean(x: Value, dim: Argument = None, keepdim: Argument = False, dtype: Argument = None) -> Value:
     """The mean of the elements that are numbers."""
-    return div(nansum(x, dim, keepdim, dtype), summed(inverted(isnan(x)), dim, keepdim))
+    return div(nansum(x, dim, keepdim, dtype), summed(inverted(tested("isnan", x)), dim, keepdim))
 
 
 def count_nonzero(x: Value, dim: Argument = None) -> Value:
@@ -147,9 +146,9 @@ def count_nonzero(x: Value, dim: Argument = None) -> Value:
 
 def logsumexp(x: Value, dim: Argument = None, keepdim: Argument = False) -> Value:
     """The logarithm of the sum of exponentials, beside the largest element."""
-    x = x if x.dtype.is_float else cast(x, FLOAT32)
-    most = amax(x, dim, True)
-    most = where(isinf(most), 0.0, most)
+    x = in_floats(x)
+    most = extreme("max", x, dim, True)
+    most = where(tested("isinf", most), 0.0, most)
     total = unary("log", summed(unary("exp", sub(x, most)), dim, True))
     found = add(total, most)
     return found if keepdim else without_axes(found, axes_of(x, dim))
@@ -162,8 +161,7 @@ def trace(x: Value) -> Value:
 
 def mean(x: Value, dim: Argument = None, keepdim: Argument = False, dtype: Argument = None) -> Value:
     """The mean of elements."""
-    if dtype is not None:
-        x = converted_to(x, dtype)
+    x = converted_to(x, dtype)
     return averaged(x, dim, keepdim, x.dtype)
 
 
@@ -175,59 +173,31 @@ def averaged(x: Value, dim: Argument, keepdim: Argument, dtype: DType, order: Or
     return pointwise("{0} * {1}", total, Inverse((), wide, count), dtype=dtype, work=wide)
 
 
-def amax(x: Value, dim: Argument = None, keepdim: Argument = False) -> Value:
-    """The largest element."""
-    return extreme("max", x, dim, keepdim)
-
-
-def amin(x: Value, dim: Argument = None, keepdim: Argument = False) -> Value:
-    """The smallest element."""
-    return extreme("min", x, dim, keepdim)
-
-
-def extreme(kind: str, x: Value, dim: Argument, keepdim: Argument) -> Value:
+def extreme(kind: str, x: Value, dim: Argument = None, keepdim: Argument = False) -> Value:
     """The largest or smallest element; NaN if there is one, which Triton's own reductions may pass over."""
     found = reduced(kind, x, dim, keepdim, x.dtype, exact=True)
     if not x.dtype.is_float or not any(isinstance(each, Reduction) for each in below(found)):
         return found
-    nan = reduced("any", isnan(x), dim, keepdim, BOOL)
+    nan = reduced("any", tested("isnan", x), dim, keepdim, BOOL)
     return Pointwise(found.shape, x.dtype, 'tl.where({0}, float("nan"), {1})', (nan, found), True)
 
 
-def largest(x: Value, dim: Argument = None, keepdim: Argument = False, y: Argument = None) -> Argument:
-    """The largest element, with its place if an axis is given; or the larger one of two."""
+def either_extreme(
+    kind: str, x: Value, dim: Argument = None, keepdim: Argument = False, y: Argument = None
+) -> Argument:
+    """The largest or smallest element, with its place if an axis is given; or the larger or smaller one of two."""
     if y is not None:
-        return maximum(x, y)
-    if dim is None:
-        return extreme("max", x, None, False)
-    return (extreme("max", x, dim, keepdim), argmax(x, dim, keepdim))
-
-
-def smallest(x: Value, dim: Argument = None, keepdim: Argument = False, y: Argument = None) -> Argument:
-    """The smallest element, with its place if an axis is given; or the smaller one of two."""
-    if y is not None:
-        return minimum(x, y)
-    if dim is None:
-        return extreme("min", x, None, False)
-    return (extreme("min", x, dim, keepdim), argmin(x, dim, keepdim))
-
-
-def argmax(x: Value, dim: Argument = None, keepdim: Argument = False) -> Value:
-    """The place of the largest element along an axis."""
-    return place_of("argmax", x, dim, keepdim)
-
-
-def argmin(x: Value, dim: Argument = None, keepdim: Argument = False) -> Value:
-    """The place of the smallest element along an axis."""
-    return place_of("argmin", x, dim, keepdim)
+        return binary(_FOLDS[kind], x, y, exact=True)
+    found = extreme(kind, x, dim, dim is not None and keepdim)
+    return found if dim is None else (found, place_of(f"arg{kind}", x, dim, keepdim))
 
 
 def aminmax(x: Value, dim: Argument = None, keepdim: Argument = False) -> tuple[Value, Value]:
     """The smallest and the largest element."""
-    return amin(x, dim, keepdim), amax(x, dim, keepdim)
+    return extreme("min", x, dim, keepdim), extreme("max", x, dim, keepdim)
 
 
-def place_of(kind: str, x: Value, dim: Argument, keepdim: Argument) -> Value:
+def place_of(kind: str, x: Value, dim: Argument = None, keepdim: Argument = False) -> Value:
     """The place of the largest or smallest element along an axis, or of all: that of the first NaN if there is one."""
     if not x.shape:
         return filled(0, (), INT64)
@@ -237,23 +207,14 @@ def place_of(kind: str, x: Value, dim: Argument, keepdim: Argument) -> Value:
     found = reduced(kind, x, dim, keepdim, INT64)
     if not x.dtype.is_float:
         return found
-    nan = isnan(x)
+    nan = tested("isnan", x)
     operands = (reduced("any", nan, dim, keepdim, BOOL), reduced("argmax", nan, dim, keepdim, INT64), found)
     return Pointwise(found.shape, INT64, "tl.where({0}, {1}, {2})", operands, True)
 
 
-def any_of(x: Value, dim: Argument = None, keepdim: Argument = False) -> Value:
-    """Whether any element is not 0."""
-    return _truth(reduced("any", cast(x, BOOL), dim, keepdim, BOOL), x)
-
-
-def all_of(x: Value, dim: Argument = None, keepdim: Argument = False) -> Value:
-    """Whether no element is 0."""
-    return _truth(reduced("all", cast(x, BOOL), dim, keepdim, BOOL), x)
-
-
-def _truth(found: Value, x: Value) -> Value:
-    """A truth value of x in the dtype that eager gives it."""
+def truth_of(kind: str, x: Value, dim: Argument = None, keepdim: Argument = False) -> Value:
+    """Whether any element is not 0, or all of them: as a number where eager gives one."""
+    found = reduced(kind, cast(x, BOOL), dim, keepdim, BOOL)
     return cast(found, x.dtype) if x.dtype.name == "uint8" else found
 
 
@@ -328,8 +289,7 @@ def std(
 
 def norm(x: Value, p: Argument = 2, dim: Argument = None, keepdim: Argument = False, dtype: Argument = None) -> Value:
     """The norm of some order. Raises Unsupported for norms of matrices."""
-    if dtype is not None:
-        x = converted_to(x, dtype)
+    x = converted_to(x, dtype)
     p = 2.0 if p is None or p == "fro" else p
     if isinstance(p, str) or not x.dtype.is_float:
         raise Unsupported(f"a norm of order {p}")
@@ -386,35 +346,33 @@ def dist(x: Value, y: Value, p: Argument = 2) -> Value:
     return norm(sub(x, y), p)
 
 
+def scanned(kind: str, x: Value, dim: Argument, dtype: Argument = None) -> Value:
+    """The sums or products of the elements up to each place along an axis, as int64 unless a dtype is given. Raises
+    Unsupported for floats, which eager combines in an order of its own, and for rows that no tile holds."""
+    result = dtype_of(dtype) if dtype is not None else x.dtype if x.dtype.is_float else INT64
+    if result is None or result.is_float or result.is_bool:
+        raise Unsupported("a cumulative sum or product of floats")
+    x = cast(x, result)
+    axis = axis_of(dim, len(x.shape))
+    if not x.shape or x.shape[axis].is_one:
+        return laid_out(x)
+    if max(x.shape[axis].values) > MOST_COLUMNS:
+        raise Unsupported(f"a cumulative sum or product of more than {MOST_COLUMNS} elements")
+    return Scan(x.shape, x.dtype, kind, x, (axis,), name=kind)
+
+
 REDUCTIONS: Mapping[str, Operation] = {
+    **by_name(mean, var, std, prod, nansum, nanmean, count_nonzero, logsumexp, trace, aminmax, matrix_norm, dist),
     "sum": summed,
-    "mean": mean,
-    "amax": amax,
-    "amin": amin,
-    "max": largest,
-    "min": smallest,
-    "argmax": argmax,
-    "argmin": argmin,
-    "any": any_of,
-    "all": all_of,
-    "var": var,
-    "std": std,
-    "norm": norm,
+    **{kind: partial(either_extreme, kind) for kind in ("max", "min")},
+    **{f"a{kind}": partial(extreme, kind) for kind in ("max", "min")},
+    **{kind: partial(place_of, kind) for kind in ("argmax", "argmin")},
+    **{kind: partial(truth_of, kind) for kind in ("any", "all")},
+    **{kind: partial(scanned, kind) for kind in ("cumsum", "cumprod")},
+    **{f"{label}_mean": partial(with_mean, spread) for label, spread in (("var", var), ("std", std))},
+    **dict.fromkeys(("norm", "vector_norm", "linalg_vector_norm"), norm),
     "torch.linalg.norm": linalg_norm,
-    "prod": prod,
-    "nansum": nansum,
-    "nanmean": nanmean,
-    "count_nonzero": count_nonzero,
-    "logsumexp": logsumexp,
-    "trace": trace,
-    "matrix_norm": matrix_norm,
     "bucketize": lambda x, boundaries, right=False: searched(x, boundaries, right),
     "searchsorted": lambda sorted_sequence, x, right=False: searched(x, sorted_sequence, right),
-    "aminmax": aminmax,
-    "var_mean": partial(with_mean, var),
-    "std_mean": partial(with_mean, std),
-    "dist": dist,
-    "vector_norm": norm,
-    "linalg_vector_norm": norm,
 }
 """Reductions, by label."""

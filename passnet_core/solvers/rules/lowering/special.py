@@ -4,10 +4,10 @@ import math
 from collections.abc import Mapping
 from functools import partial
 
-from passnet_core.solvers.rules.dtypes import FLOAT32, DType, wide_of
+from passnet_core.solvers.rules.dtypes import DType, float_of, wide_of
 from passnet_core.solvers.rules.kernels import Unsupported
-from passnet_core.solvers.rules.lowering.arguments import Argument, Operation
-from passnet_core.solvers.rules.lowering.pointwise import cast, in_dtype, pointwise
+from passnet_core.solvers.rules.lowering.arguments import Argument, Operation, by_name
+from passnet_core.solvers.rules.lowering.pointwise import in_dtype, in_floats, pointwise
 from passnet_core.solvers.rules.values import Pointwise, Value
 
 
@@ -17,13 +17,9 @@ def _wide(form: str, *values: Argument) -> Value:
     return pointwise(form, *values, dtype=wide_of(first.dtype), exact=True)
 
 
-def _of_float(x: Value) -> Value:
-    return x if x.dtype.is_float else cast(x, FLOAT32)
-
-
 def scaled_bessel(order: int, x: Value) -> Value:
     """The modified Bessel function of order 0 or 1 times exp(-|x|): far from zero by the first terms of a series."""
-    x = _of_float(x)
+    x = in_floats(x)
     size = _wide("tl.abs({0})", x)
     one, two = (0.125, 0.0703125) if order == 0 else (-0.375, -0.1171875)
     far = _wide(f"divided(1.0 + {one} / {{0}} + {two} / ({{0}} * {{0}}), tl.sqrt_rn({2 * math.pi} * {{0}}))", size)
@@ -35,7 +31,7 @@ def scaled_bessel(order: int, x: Value) -> Value:
 
 def log_ndtr(x: Value) -> Value:
     """The logarithm of the normal distribution function."""
-    x = _of_float(x)
+    x = in_floats(x)
     root = math.sqrt(0.5)
     low = _wide(f"libdevice.log(0.5 * libdevice.erfcx({{0}} * {-root})) - 0.5 * {{0}} * {{0}}", x)
     high = _wide(f"libdevice.log1p(-0.5 * libdevice.erfc({{0}} * {root}))", x)
@@ -44,9 +40,8 @@ def log_ndtr(x: Value) -> Value:
 
 def mvlgamma(x: Value, p: int) -> Value:
     """The logarithm of the multivariate gamma function of dimension p."""
-    dtype = x.dtype if x.dtype.is_float else FLOAT32
     terms = " + ".join(f"libdevice.lgamma({{0}} - {place / 2})" for place in range(p))
-    return pointwise(f"{terms} + {p * (p - 1) / 4 * math.log(math.pi)}", x, dtype=dtype)
+    return pointwise(f"{terms} + {p * (p - 1) / 4 * math.log(math.pi)}", x, dtype=float_of(x.dtype))
 
 
 def polygamma(n: int, x: Value) -> Value:
@@ -54,7 +49,7 @@ def polygamma(n: int, x: Value) -> Value:
     Unsupported beyond the first one."""
     if n not in (0, 1):
         raise Unsupported(f"polygamma of order {n}")
-    x = _of_float(x)
+    x = in_floats(x)
     positive = _wide("tl.where({0} < 0.5, 1.0 - {0}, {0})", x)
     far = _wide("divided(1.0, {0} + 8.0)", positive)
     square = _wide("{0} * {0}", far)
@@ -90,10 +85,8 @@ def frexp(x: Value) -> tuple[Value, Value]:
 SPECIAL: Mapping[str, Operation] = {
     "i0e": partial(scaled_bessel, 0),
     "i1e": partial(scaled_bessel, 1),
-    "log_ndtr": log_ndtr,
-    **dict.fromkeys(("mvlgamma", "multigammaln"), mvlgamma),
-    "polygamma": polygamma,
+    **by_name(log_ndtr, mvlgamma, polygamma, frexp),
+    "multigammaln": mvlgamma,
     **dict.fromkeys(("digamma", "psi"), partial(polygamma, 0)),
-    "frexp": frexp,
 }
 """Special functions, by label."""

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from functools import partial
 
 from passnet_core.solvers.rules.coordinates import Coordinates
-from passnet_core.solvers.rules.dtypes import BOOL, FLOAT32, DType
-from passnet_core.solvers.rules.lowering.arguments import Argument, Operation
-from passnet_core.solvers.rules.lowering.pointwise import cast, pointwise
+from passnet_core.solvers.rules.dtypes import BOOL, DType, float_of
+from passnet_core.solvers.rules.lowering.arguments import Argument, Operation, by_name
+from passnet_core.solvers.rules.lowering.pointwise import in_floats, pointwise
 from passnet_core.solvers.rules.values import ElementWriter, Number, Value
 
 _LIBDEVICE = (
@@ -63,13 +63,12 @@ def unary(label: str, x: Value) -> Value:
         return pointwise("{0}", x, dtype=BOOL, exact=True)  # the others refuse truth values
     if label in _KEEPS:
         return pointwise(_KEEPS[label], x, dtype=x.dtype, exact=True)
-    dtype = x.dtype if x.dtype.is_float else FLOAT32
-    return pointwise(_FLOATS[label], x, dtype=dtype)
+    return pointwise(_FLOATS[label], x, dtype=float_of(x.dtype))
 
 
 def erf(x: Value) -> Value:
     """The error function."""
-    dtype = x.dtype if x.dtype.is_float else FLOAT32
+    dtype = float_of(x.dtype)
     return pointwise(f"{erf_for(dtype)}({{0}})", x, dtype=dtype)
 
 
@@ -80,7 +79,7 @@ def erf_for(dtype: DType) -> str:
 
 def logit(x: Value, eps: Argument = None) -> Value:
     """The logarithm of the odds. eps: how far from 0 and 1 the elements are held."""
-    x = x if x.dtype.is_float else cast(x, FLOAT32)
+    x = in_floats(x)
     if eps is not None:
         x = pointwise("tl.where({0} < {1}, {1}, tl.where({0} > 1.0 - {1}, 1.0 - {1}, {0}))", x, eps, dtype=x.dtype)
     return pointwise("libdevice.log(divided({0}, 1.0 - {0}))", x, dtype=x.dtype)
@@ -107,10 +106,8 @@ def nan_to_num(x: Value, nan: Argument = None, posinf: Argument = None, neginf: 
 
 UNARY: Mapping[str, Operation] = {
     **{label: partial(unary, label) for label in (*_FLOATS, *_KEEPS)},
-    "erf": erf,
-    "logit": logit,
+    **by_name(erf, logit, nan_to_num),
     "bessel_j0": partial(unary, "j0"),
     "bessel_j1": partial(unary, "j1"),
-    "nan_to_num": nan_to_num,
 }
 """Functions of one tensor, by label."""

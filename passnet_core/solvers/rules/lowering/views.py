@@ -11,6 +11,7 @@ from passnet_core.solvers.rules.lowering.arguments import (
     Operation,
     axes_of,
     axis_of,
+    by_name,
     flat_items,
     size_of,
 )
@@ -107,6 +108,21 @@ def broadcast_tensors(*tensors: Value) -> tuple[Value, ...]:
     return tuple(expand(each, shape) for each in tensors)
 
 
+def laid_out(x: Value) -> Value:
+    """The elements in memory of their own, in row-major order."""
+    return Copied(x.shape, x.dtype, x, contiguous=True)
+
+
+def contiguous(x: Value) -> Value:
+    """x, in memory in row-major order."""
+    return x if is_contiguous(x) else laid_out(x)
+
+
+def copied(x: Value) -> Value:
+    """The value of reshape: a view where strides can tell it, a copy elsewhere."""
+    return x if strides_of(x) is not None else laid_out(x)
+
+
 def channels_in_order(x: Value, parts: Argument, order: Sequence[int], shape: Shape) -> Value:
     """x with its axes taken apart, the parts in another order, in a shape: in memory of its own."""
     return Copied(shape, x.dtype, reshaped(permute(reshaped(x, parts), order), shape), contiguous=True)
@@ -149,11 +165,8 @@ def unsqueeze(x: Value, dim: int) -> Value:
 
 def squeeze(x: Value, dim: Argument = None) -> Value:
     """x without axes of size 1."""
-    if dim is None:
-        axes = {axis for axis, size in enumerate(x.shape) if size.seems_one}
-    else:
-        axes = {axis for axis in (axes_of(x, dim) if dim != () else ()) if x.shape[axis].seems_one}
-    return without_axes(x, axes)
+    named = () if dim == () else axes_of(x, dim)
+    return without_axes(x, {axis for axis in named if x.shape[axis].seems_one})
 
 
 def without_axes(x: Value, axes: Collection[int]) -> Value:
@@ -168,10 +181,7 @@ def expand(x: Value, size: Sequence[Argument]) -> Value:
     """x, repeated along axes of size 1 and along new ones."""
     given = list(size)
     more = len(given) - len(x.shape)
-    shape = tuple(
-        x.shape[axis - more] if isinstance(each, int) and each == -1 else size_of(each)
-        for axis, each in enumerate(given)
-    )
+    shape = tuple(x.shape[axis - more] if each == -1 else size_of(each) for axis, each in enumerate(given))
     shape = tuple(
         x.shape[axis - more] if axis >= more and size.seems(x.shape[axis - more]) else size
         for axis, size in enumerate(shape)
@@ -187,14 +197,8 @@ def expand_as(x: Value, other: Value) -> Value:
 def reshape(x: Value, size: Sequence[Argument]) -> Value:
     """x in another shape: a view if it can be one, and a copy otherwise."""
     given = list(size)
-    known = [size_of(each) for each in given if not (isinstance(each, int) and each == -1)]
-    wanted = tuple(_rest(x, given, known) if isinstance(each, int) and each == -1 else size_of(each) for each in given)
-    return copied(reshaped(x, wanted))
-
-
-def copied(x: Value) -> Value:
-    """The value of reshape: a view where strides can tell it, a copy elsewhere."""
-    return x if strides_of(x) is not None else Copied(x.shape, x.dtype, x, contiguous=True)
+    known = [size_of(each) for each in given if each != -1]
+    return copied(reshaped(x, tuple(_rest(x, known) if each == -1 else size_of(each) for each in given)))
 
 
 def viewed(x: Value, size: Sequence[Argument]) -> Value:
@@ -277,7 +281,7 @@ def meshgrid(*tensors: Argument, indexing: str = "ij") -> tuple[Value, ...]:
     return tuple(transpose(each, 0, 1) for each in grids) if indexing == "xy" and len(given) > 1 else grids
 
 
-def _rest(x: Value, given: Sequence[Argument], known: Sequence[Size]) -> Size:
+def _rest(x: Value, known: Sequence[Size]) -> Size:
     """The size for -1. Equal sizes on both sides are left out first, so that it stays simple."""
     left, right = list(x.shape), list(known)
     for each in list(right):
@@ -339,33 +343,17 @@ def _groups(before: Shape, after: Shape) -> list[tuple[list[int], list[int]]]:
 
 
 VIEWS: Mapping[str, Operation] = {
-    "transpose": transpose,
-    "permute": permute,
-    "movedim": movedim,
+    **by_name(transpose, permute, diagonal, as_strided, broadcast_tensors, pixel_shuffle, pixel_unshuffle),
+    **by_name(channel_shuffle, unsqueeze, squeeze, expand, expand_as, reshape, view_as, reshape_as, flatten, unflatten),
+    **by_name(meshgrid, contiguous),
+    **dict.fromkeys(("movedim", "moveaxis"), movedim),
+    **dict.fromkeys(("swapaxes", "swapdims"), transpose),
     "t": matrix_transposed,
     "adjoint": partial(transpose, dim0=-2, dim1=-1),
-    "diagonal": diagonal,
-    "as_strided": as_strided,
     "torch.linalg.diagonal": lambda x, *, offset=0, dim1=-2, dim2=-1: diagonal(x, offset, dim1, dim2),
-    "ravel": flatten,
-    **{f"atleast_{rank}d": partial(at_least, rank) for rank in (1, 2, 3)},
-    "broadcast_tensors": broadcast_tensors,
-    "pixel_shuffle": pixel_shuffle,
-    "pixel_unshuffle": pixel_unshuffle,
-    "channel_shuffle": channel_shuffle,
-    "unsqueeze": unsqueeze,
-    "squeeze": squeeze,
-    "expand": expand,
-    "expand_as": expand_as,
-    "broadcast_to": expand,
-    "reshape": reshape,
     "view": viewed,
-    "view_as": view_as,
-    "reshape_as": reshape_as,
-    "flatten": flatten,
-    "unflatten": unflatten,
-    "meshgrid": meshgrid,
-    **dict.fromkeys(("swapaxes", "swapdims"), transpose),
-    "moveaxis": movedim,
+    "ravel": flatten,
+    "broadcast_to": expand,
+    **{f"atleast_{rank}d": partial(at_least, rank) for rank in (1, 2, 3)},
 }
 """Views, by label."""

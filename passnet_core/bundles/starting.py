@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from string import Template
 from textwrap import dedent, indent
 
-from passnet_core.graphs.ir import Graph, Node, NodeKind, Ref, Value, substituted
+from passnet_core.graphs.ir import Graph, Node, NodeKind, Ref, Value, reading
 from passnet_core.graphs.source import emit
 from passnet_core.operations.kinds import named
 from passnet_core.records import Bundle, PassFile
@@ -153,15 +153,7 @@ def _part(operations: Sequence[Node], *, supported: bool) -> _Part:
     names = {name: f"{name}_" if name in _TAKEN else name for name in (*outside, *own)}
     values: dict[str, Value] = {old: Ref(new) for old, new in names.items()}
     inputs = tuple(Node(names[name], NodeKind.INPUT, names[name]) for name in outside)
-    renamed = tuple(
-        replace(
-            node,
-            name=names[node.name],
-            args=tuple(substituted(each, values) for each in node.args),
-            kwargs=tuple((key, substituted(each, values)) for key, each in node.kwargs),
-        )
-        for node in operations
-    )
+    renamed = tuple(replace(reading(node, values), name=names[node.name]) for node in operations)
     return _Part(Graph((*inputs, *renamed), Ref(renamed[-1].name)), supported)
 
 

@@ -6,7 +6,7 @@ long as Inductor needs only one kernel for them. *Typical* cuts are stretches of
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 
-from passnet_core.graphs.ir import Graph, Node, NodeKind, Ref, Value, substituted
+from passnet_core.graphs.ir import Graph, Node, NodeKind, Ref, Value, reading
 from passnet_core.graphs.vocabulary import operator_family
 from passnet_core.operations.kinds import named
 from passnet_core.operations.table import row, spelling
@@ -108,9 +108,7 @@ def standalone(
     names |= {node.name: Ref(f"tmp_{index}") for index, node in enumerate(part)}
     nodes = [Node(f"in_{index}", NodeKind.INPUT, f"in_{index}") for index in range(len(outer))]
     for index, node in enumerate(part):
-        arguments = tuple(substituted(value, names) for value in node.args)
-        keywords = tuple((key, substituted(value, names)) for key, value in node.kwargs)
-        nodes.append(Node(f"tmp_{index}", node.kind, node.target, arguments, keywords))
+        nodes.append(replace(reading(node, names), name=f"tmp_{index}", line=None))
     given = tuple(replace(spec, name=f"in_{index}", original_name=spec.name) for index, spec in enumerate(entering))
     return Graph(tuple(nodes), tuple(names[name] for name in results)), given
 

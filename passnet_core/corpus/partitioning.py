@@ -20,7 +20,7 @@ from passnet_core.corpus.packs import Pack, lines_of
 from passnet_core.corpus.running import drawn, module_of
 from passnet_core.errors import BadInput
 from passnet_core.graphs.fingerprint import operation_key, structure
-from passnet_core.graphs.ir import Graph, Node, Value, substituted
+from passnet_core.graphs.ir import Graph, Node, Value, reading, substituted
 from passnet_core.graphs.source import emit, parse
 from passnet_core.graphs.vocabulary import operator_family, operator_sequence
 from passnet_core.records import Family, Subgraph, Task, TensorSpec, digest_of, from_json
@@ -263,16 +263,8 @@ def _walked(
 
 def _with_numbers(graph: Graph, numbers: dict[str, Value]) -> Graph:
     """Return the graph with every node that is a number replaced by that number wherever it is read."""
-    nodes = [
-        replace(
-            node,
-            args=tuple(substituted(value, numbers) for value in node.args),
-            kwargs=tuple((key, substituted(value, numbers)) for key, value in node.kwargs),
-        )
-        for node in graph.nodes
-        if node.name not in numbers
-    ]
-    return Graph(tuple(nodes), substituted(graph.result, numbers))
+    nodes = tuple(reading(node, numbers) for node in graph.nodes if node.name not in numbers)
+    return Graph(nodes, substituted(graph.result, numbers))
 
 
 def main() -> int:

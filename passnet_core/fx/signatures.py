@@ -5,7 +5,7 @@ import math
 import operator
 import re
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -13,7 +13,7 @@ import torch
 
 from passnet_core.errors import BadInput
 from passnet_core.fx.refused_operations import refused_for
-from passnet_core.graphs.ir import DeviceLiteral, Graph, Listed, NodeKind, Ref, Slice, Symbol, Value
+from passnet_core.graphs.ir import DeviceLiteral, Graph, Listed, NodeKind, Ref, Slice, Symbol, Value, leaves
 from passnet_core.operations.kinds import named
 
 UNDERSCORED = named("private")
@@ -221,16 +221,20 @@ def refusal(graph: Graph, functions: frozenset[str] = frozenset()) -> str:
                 _check_attribute(name if isinstance(name, str) else "_", "attribute")
             elif node.target not in functions:
                 resolve(node.target)
-            for symbol in _symbols((node.args, tuple(value for _, value in node.kwargs))):
-                constant(symbol.path)
+            _check_constants((node.args, tuple(value for _, value in node.kwargs)))
         except BadInput as problem:
             return where + str(problem)
     try:
-        for symbol in _symbols(graph.result):
-            constant(symbol.path)
+        _check_constants(graph.result)
     except BadInput as problem:
         return f"In the result: {problem}"
     return ""
+
+
+def _check_constants(value: Value) -> None:
+    for each in leaves(value):
+        if isinstance(each, Symbol):
+            constant(each.path)
 
 
 def _check_attribute(name: str, kind: str) -> None:
@@ -239,16 +243,3 @@ def _check_attribute(name: str, kind: str) -> None:
         raise BadInput(f"The Tensor {kind} {name!r} is not allowed in a subgraph: it {reason}.")
     if name.startswith("_") or not hasattr(torch.Tensor, name):
         raise BadInput(f"{name!r} is not a Tensor {kind} that the judge knows.")
-
-
-def _symbols(value: Any) -> Iterator[Symbol]:
-    match value:
-        case Symbol():
-            yield value
-        case Listed(items):
-            yield from _symbols(items)
-        case Slice(start, stop, step):
-            yield from _symbols((start, stop, step))
-        case tuple():
-            for each in value:
-                yield from _symbols(each)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from passnet_core.errors import BadInput
 from passnet_core.graphs.effects import live
-from passnet_core.graphs.ir import Graph, Listed, Node, NodeKind, Ref, Value
+from passnet_core.graphs.ir import Graph, Node, NodeKind, Ref, Value, items_of
 from passnet_core.graphs.matching import plain_bind
 from passnet_core.graphs.source import parse, parse_function
 from passnet_core.graphs.vocabulary import operator_label
@@ -315,10 +315,8 @@ def _operands(operation: Node, found: Node) -> Iterator[tuple[str, str]]:
 def _beside(one: Value, other: Value) -> Iterator[tuple[str, str]]:
     if isinstance(one, Ref) and isinstance(other, Ref):
         yield one.name, other.name
-    elif isinstance(one, tuple | Listed) and isinstance(other, tuple | Listed):
-        items = (each.items if isinstance(each, Listed) else each for each in (one, other))
-        for left, right in zip(*items):
-            yield from _beside(left, right)
+    for left, right in zip(items_of(one), items_of(other)):
+        yield from _beside(left, right)
 
 
 def _missed_pairs(pattern: Graph, graph: Graph, miss: NearestMiss) -> list[tuple[int, str]]:

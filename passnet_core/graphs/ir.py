@@ -1,7 +1,7 @@
 """A tensor computation as plain data: inputs, one call per node, results. Nothing needs torch or is executed."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -77,6 +77,11 @@ class Node:
         """Names of the nodes that it reads, in order, each as often as it is read."""
         return tuple(references((self.args, tuple(value for _, value in self.kwargs))))
 
+    @property
+    def operand(self) -> Ref | None:
+        """Its first positional argument, if that is a node."""
+        return self.args[0] if self.args and isinstance(self.args[0], Ref) else None
+
 
 @dataclass(frozen=True)
 class Graph:
@@ -127,30 +132,52 @@ class Graph:
                 raise BadInput(f"The graph returns {name}, which no node defines.")
 
 
+def items_of(value: Value) -> tuple[Value, ...]:
+    """The items of a list or a tuple; none of any other value."""
+    return value.items if isinstance(value, Listed) else value if isinstance(value, tuple) else ()
+
+
+def leaves(value: Any) -> Iterator[Any]:
+    """Yield the parts of a value that have no parts themselves, left to right."""
+    parts = (value.start, value.stop, value.step) if isinstance(value, Slice) else value
+    if isinstance(parts, Listed | tuple):
+        for each in items_of(parts):
+            yield from leaves(each)
+    else:
+        yield value
+
+
 def references(value: Any) -> Iterator[str]:
     """Yield the names of the nodes that a value reads, left to right."""
-    if isinstance(value, Ref):
-        yield value.name
-    elif isinstance(value, Listed):
-        yield from references(value.items)
-    elif isinstance(value, Slice):
-        yield from references((value.start, value.stop, value.step))
-    elif isinstance(value, tuple):
-        for each in value:
-            yield from references(each)
+    return (each.name for each in leaves(value) if isinstance(each, Ref))
 
 
-def substituted(value: Value, replacements: dict[str, Value]) -> Value:
+def with_leaves(value: Value, change: Callable[[Value], Value]) -> Value:
+    """The value with each of its leaves changed, left to right."""
+    match value:
+        case Slice(start, stop, step):
+            return Slice(*[with_leaves(each, change) for each in (start, stop, step)])
+        case Listed(items):
+            return Listed(tuple([with_leaves(each, change) for each in items]))
+        case tuple():
+            return tuple([with_leaves(each, change) for each in value])
+    return change(value)
+
+
+def with_arguments(node: Node, change: Callable[[Value], Value]) -> Node:
+    """The node with each leaf of its arguments changed, left to right."""
+    args = tuple([with_leaves(value, change) for value in node.args])
+    return replace(node, args=args, kwargs=tuple([(key, with_leaves(value, change)) for key, value in node.kwargs]))
+
+
+def substituted(value: Value, replacements: Mapping[str, Value]) -> Value:
     """Replace each Ref in the value whose name is a key."""
-    if isinstance(value, Ref):
-        return replacements.get(value.name, value)
-    if isinstance(value, Listed):
-        return Listed(tuple(substituted(each, replacements) for each in value.items))
-    if isinstance(value, Slice):
-        return Slice(*(substituted(each, replacements) for each in (value.start, value.stop, value.step)))
-    if isinstance(value, tuple):
-        return tuple(substituted(each, replacements) for each in value)
-    return value
+    return with_leaves(value, lambda each: replacements.get(each.name, each) if isinstance(each, Ref) else each)
+
+
+def reading(node: Node, replacements: Mapping[str, Value]) -> Node:
+    """The node with each Ref in its arguments replaced whose name is a key."""
+    return with_arguments(node, lambda each: substituted(each, replacements))
 
 
 # --- JSON, in which graphs pass between processes ---

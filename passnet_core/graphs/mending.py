@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from passnet_core.graphs.ir import Graph, Listed, Node, NodeKind, Ref, Slice, Value, references
+from passnet_core.graphs.ir import Graph, Listed, Node, NodeKind, Ref, Value, references, with_arguments
 from passnet_core.graphs.matching import Bind, Matching, called, find_matches, same, shown
 from passnet_core.graphs.vocabulary import operator_label
 from passnet_core.records import Difference, MatchAttempt, MissKind
@@ -253,27 +253,9 @@ def _in_form_of(node: Node, other: Node) -> Iterator[Node]:
     if not node.kwargs:
         yield replace(node, kind=other.kind, target=other.target)
     reads = iter(node.inputs)
-    try:
-        args = tuple([_read_anew(each, reads) for each in other.args])
-        kwargs = tuple([(name, _read_anew(each, reads)) for name, each in other.kwargs])
-    except StopIteration:
-        return
-    if next(reads, None) is None:
-        yield Node(node.name, other.kind, other.target, args, kwargs)
-
-
-def _read_anew(value: Value, reads: Iterator[str]) -> Value:
-    """Replace each name in the value by the next read. Raises StopIteration if there are too few."""
-    match value:
-        case Ref():
-            return Ref(next(reads))
-        case Listed(items):
-            return Listed(tuple([_read_anew(each, reads) for each in items]))
-        case Slice(start, stop, step):
-            return Slice(*[_read_anew(each, reads) for each in (start, stop, step)])
-        case tuple():
-            return tuple([_read_anew(each, reads) for each in value])
-    return value
+    if len(node.inputs) == len(other.inputs):
+        form = with_arguments(other, lambda each: Ref(next(reads)) if isinstance(each, Ref) else each)
+        yield Node(node.name, form.kind, form.target, form.args, form.kwargs)
 
 
 def _named(node: Node) -> str:

@@ -3,7 +3,7 @@
 import re
 from dataclasses import replace
 
-from passnet_core.graphs.ir import DeviceLiteral, Graph, Listed, Node, NodeKind, Slice, Value
+from passnet_core.graphs.ir import DeviceLiteral, Graph, Node, NodeKind, Value, with_leaves
 
 _DEVICE_NAME = re.compile(r"(cuda|cpu)(:[0-9]+)?")
 
@@ -36,15 +36,12 @@ def _placed(node: Node, device: DeviceLiteral) -> Node:
 
 
 def _on_device(value: Value, device: DeviceLiteral, spelled: Value) -> Value:
-    match value:
-        case DeviceLiteral("cuda" | "cpu"):
-            return device
-        case str() if _DEVICE_NAME.fullmatch(value):
-            return spelled
-        case Listed(items):
-            return Listed(tuple(_on_device(each, device, spelled) for each in items))
-        case tuple():
-            return tuple(_on_device(each, device, spelled) for each in value)
-        case Slice():
-            return value
-    return value
+    def moved(leaf: Value) -> Value:
+        match leaf:
+            case DeviceLiteral("cuda" | "cpu"):
+                return device
+            case str() if _DEVICE_NAME.fullmatch(leaf):
+                return spelled
+        return leaf
+
+    return with_leaves(value, moved)

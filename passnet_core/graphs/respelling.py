@@ -7,11 +7,22 @@ import ast
 import difflib
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from passnet_core.errors import BadInput
 from passnet_core.graphs.emission import expression, written
-from passnet_core.graphs.ir import DeviceLiteral, Graph, Listed, Node, NodeKind, Ref, Slice, Symbol, Value
+from passnet_core.graphs.ir import (
+    DeviceLiteral,
+    Graph,
+    Listed,
+    Node,
+    NodeKind,
+    Ref,
+    Slice,
+    Symbol,
+    Value,
+    items_of,
+    with_arguments,
+)
 from passnet_core.graphs.mending import ArgumentChange, Change, FormChange, OperandSwap, ResultAdded, changed
 from passnet_core.graphs.spelling import BINARY, COMPARED, INPLACE, UNARY, Names
 from passnet_core.graphs.vocabulary import operator_label
@@ -292,10 +303,9 @@ def _reading(value: Value, operand: ast.expr) -> Iterator[ast.expr]:
         case Ref(), _:
             yield operand
         case (tuple() | Listed(), ast.Tuple(elts=items) | ast.List(elts=items)):
-            inner = value.items if isinstance(value, Listed) else value
-            if not isinstance(inner, tuple) or len(inner) != len(items):
+            if len(items_of(value)) != len(items):
                 raise _Unclear
-            for each, item in zip(inner, items):
+            for each, item in zip(items_of(value), items):
                 yield from _reading(each, item)
         case (tuple() | Listed() | Slice(), _):
             raise _Unclear
@@ -352,23 +362,8 @@ def _imported(module: ast.Module) -> set[str]:
 def _filled(form: Node, read: Sequence[tuple[str, str]]) -> str:
     """Write a call with these texts for the values that it reads, each given plain and in parentheses if it needs
     them. Raises BadInput if the call cannot be written."""
-    slots = iter(range(len(read)))
-
-    def slotted(value: Value) -> Value:
-        match value:
-            case Ref():
-                return Ref(f"slot_{next(slots)}_")
-            case Listed(items):
-                return Listed(tuple([slotted(each) for each in items]))
-            case Slice(start, stop, step):
-                return Slice(*[slotted(each) for each in (start, stop, step)])
-            case tuple():
-                return tuple([slotted(each) for each in value])
-        return value
-
-    args = tuple([slotted(each) for each in form.args])
-    kwargs = tuple([(name, slotted(each)) for name, each in form.kwargs])
-    text = expression(replace(form, args=args, kwargs=kwargs))
+    slots = (Ref(f"slot_{number}_") for number in range(len(read)))
+    text = expression(with_arguments(form, lambda each: next(slots) if isinstance(each, Ref) else each))
 
     def put(found: re.Match[str]) -> str:
         alone = text[: found.start()].rstrip()[-1:] in ("(", ",", "=") and text[found.end() :][:1] in (",", ")")

@@ -8,7 +8,7 @@ from typing import TypeAlias
 from passnet_core.errors import BadInput
 from passnet_core.graphs import explaining
 from passnet_core.graphs.effects import changed, effects, has_effect, storage_of
-from passnet_core.graphs.ir import Graph, Listed, Node, NodeKind, Ref, Value, references, substituted
+from passnet_core.graphs.ir import Graph, Listed, Node, NodeKind, Ref, Value, items_of, reading, references, substituted
 from passnet_core.graphs.matching import Bind, Match, Matching, find_matches, plain_bind, remembered
 from passnet_core.graphs.spelling import Names
 from passnet_core.records import MissKind, NearestMiss, PassMatches
@@ -140,30 +140,28 @@ def _block(
     written, shared: as _deeds returns them."""
     added: list[Node] = []
 
-    def add(name: str, target: str, args: tuple[Value, ...], like: Node | None = None) -> Ref:
-        kind = like.kind if like else NodeKind.CALL
-        kwargs = tuple((key, substituted(value, bound)) for key, value in like.kwargs) if like else ()
-        added.append(Node(name, kind, target, args, kwargs))
-        return Ref(name)
+    def add(node: Node) -> Ref:
+        added.append(node)
+        return Ref(node.name)
 
     parameters = zip(each.pattern.inputs, each.arguments.inputs)
     bound: dict[str, Value] = {second.name: match.inputs.get(first.name) for first, second in parameters}
     for node in each.arguments.operations:
-        args = tuple(substituted(value, bound) for value in node.args)
-        bound[node.name] = add(names.free(node.name), node.target, args, node)
+        bound[node.name] = add(replace(reading(node, bound), name=names.free(node.name), line=None))
     result = substituted(each.arguments.result, bound)
-    arguments = result.items if isinstance(result, Listed) else result if isinstance(result, tuple) else (result,)
+    arguments = items_of(result) if isinstance(result, Listed | tuple) else (result,)
     outputs = _outputs(each.pattern.result, match)
     whole = next((name for name, path in outputs if not path), None)
-    call = add(whole or names.free("fused"), each.replacement, arguments)
-    added[-1] = replace(added[-1], writes=_values(match, written), shares=_values(match, shared))
+    writes, shares = _values(match, written), _values(match, shared)
+    fused = whole or names.free("fused")
+    call = add(Node(fused, NodeKind.CALL, each.replacement, arguments, writes=writes, shares=shares))
     parts: dict[tuple[int, ...], Ref] = {(): call}
     for name, path in outputs:
         for depth in range(1, len(path) + 1):
             if path[:depth] not in parts:
                 item = (parts[path[: depth - 1]], path[depth - 1])
                 chosen = name if depth == len(path) else names.free(f"{call.name}_part")
-                parts[path[:depth]] = add(chosen, "operator.getitem", item)
+                parts[path[:depth]] = add(Node(chosen, NodeKind.CALL, "operator.getitem", item))
     return call.name, added
 
 
@@ -189,9 +187,8 @@ def _outputs(result: Value, match: Match) -> list[tuple[str, tuple[int, ...]]]:
     def walk(value: Value, path: tuple[int, ...]) -> None:
         if isinstance(value, Ref) and value.name in match.nodes:
             found.setdefault(match.nodes[value.name], path)
-        elif isinstance(value, tuple | Listed):
-            for index, each in enumerate(value.items if isinstance(value, Listed) else value):
-                walk(each, (*path, index))
+        for index, each in enumerate(items_of(value)):
+            walk(each, (*path, index))
 
     walk(result, ())
     return list(found.items())

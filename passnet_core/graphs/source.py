@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from passnet_core.errors import BadInput
 from passnet_core.graphs.emission import emit
-from passnet_core.graphs.ir import DeviceLiteral, Graph, Listed, Node, NodeKind, Ref, Slice, Symbol, Value
+from passnet_core.graphs.ir import DeviceLiteral, Graph, Listed, Node, NodeKind, Ref, Slice, Symbol, Value, items_of
 from passnet_core.graphs.spelling import (
     BINARY,
     BUILTINS,
@@ -390,7 +390,7 @@ def _literal_call(path: str, args: tuple[Value, ...], kwargs: dict[str, Value]) 
         except (ValueError, OverflowError):
             return None
     if path == "torch.Size" and len(args) == 1 and not kwargs and isinstance(args[0], Listed | tuple):
-        return (args[0].items if isinstance(args[0], Listed) else args[0],)
+        return (items_of(args[0]),)
     if path == "torch.device":
         spelled = [*args, *(kwargs[each] for each in ("type", "index") if each in kwargs)]
         match spelled:

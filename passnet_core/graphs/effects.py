@@ -7,8 +7,6 @@ from passnet_core.graphs.ir import Graph, Node, NodeKind, Ref
 from passnet_core.operations.kinds import named
 from passnet_core.operations.memory import deeds
 
-SWITCHES = named("switches")
-DROPOUT = named("dropout")
 VIEWS = named("views")
 
 
@@ -18,6 +16,11 @@ def last_part(node: Node) -> str:
         case Node(target="builtins.getattr", args=(_, str(member))):
             return member
     return node.target.rpartition(".")[2]
+
+
+def is_one_of(node: Node, kind: str) -> bool:
+    """Whether it is an operation of this kind in operations/kinds.toml."""
+    return last_part(node) in named(kind)
 
 
 def changed(node: Node) -> tuple[Ref, ...]:
@@ -31,7 +34,7 @@ def is_random(node: Node) -> bool:
 
 
 def is_switch(node: Node) -> bool:
-    return node.kind is NodeKind.CALL and last_part(node) in SWITCHES
+    return node.kind is NodeKind.CALL and is_one_of(node, "switches")
 
 
 def has_effect(node: Node) -> bool:

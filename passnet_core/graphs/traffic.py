@@ -3,18 +3,15 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
-from passnet_core.graphs.effects import VIEWS, last_part
+from passnet_core.graphs.effects import is_one_of
 from passnet_core.graphs.ir import Graph, Node
 from passnet_core.graphs.rendering import BYTES
 from passnet_core.graphs.vocabulary import operator_family
-from passnet_core.operations.kinds import named
 from passnet_core.records import NodeValue, TensorForm, TensorSpec
 
 Forms = Mapping[str, Sequence[TensorForm]]
 """Node -> shapes and dtypes of its results. Unknown nodes are left out."""
 
-LOOKS = named("questions")
-WHOLE_VIEWS = named("whole_views")
 PICKING = frozenset({"indexing", "embedding"})
 """Families that read as many elements of a table as they write."""
 
@@ -38,7 +35,7 @@ def one_by_one(graph: Graph, forms: Forms, nodes: Iterable[Node]) -> int | None:
     of a shape move no bytes."""
     total = 0
     for node in nodes:
-        if last_part(node) in VIEWS | LOOKS:
+        if is_one_of(node, "views") or is_one_of(node, "questions"):
             continue
         read = [node.name] if operator_family(node) in PICKING else _tensors(node, graph, forms)
         found = _bytes([*read, *_results(node, graph, forms)], forms)
@@ -51,11 +48,11 @@ def one_by_one(graph: Graph, forms: Forms, nodes: Iterable[Node]) -> int | None:
 def _tensors(node: Node, graph: Graph, forms: Forms) -> list[str]:
     """List the tensors that a node reads, each once. A view of unknown shape counts as the tensor that it views."""
     read = dict.fromkeys(_viewed(graph.by_name[name], graph, forms) for name in node.inputs)
-    return [name for name in read if name in forms or last_part(graph.by_name[name]) not in LOOKS]
+    return [name for name in read if name in forms or not is_one_of(graph.by_name[name], "questions")]
 
 
 def _viewed(node: Node, graph: Graph, forms: Forms) -> str:
-    while node.name not in forms and last_part(node) in WHOLE_VIEWS and node.inputs:
+    while node.name not in forms and is_one_of(node, "whole_views") and node.inputs:
         node = graph.by_name[node.inputs[0]]
     return node.name
 

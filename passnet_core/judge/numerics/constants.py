@@ -8,8 +8,8 @@ from typing import TypeGuard
 
 from passnet_core.graphs.effects import last_part
 from passnet_core.graphs.ir import Graph, Listed, Node, NodeKind, Ref, Value
-from passnet_core.judge.numerics.integer_ranges import UNCHANGED
 from passnet_core.operations.binding import bind
+from passnet_core.operations.kinds import named
 
 MOST_ELEMENTS = 64
 """Of a constant, so many elements are evaluated."""
@@ -40,7 +40,7 @@ def _values(node: Node, known: Mapping[str, tuple[Fraction, ...]]) -> tuple[Frac
         return tuple(Fraction(each) for each in first.items[:MOST_ELEMENTS] if _is_finite(each))
     if not isinstance(first, Ref):
         return ()
-    if name in UNCHANGED and name != "getitem":
+    if name in named("keeping_values") and name != "getitem":
         return known[first.name]
     computes = name in COMPUTING and node.kind is NodeKind.CALL and not node.kwargs
     if computes and _is_finite(others[0]) and (others[0] or "div" not in name):

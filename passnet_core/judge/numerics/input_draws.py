@@ -9,10 +9,10 @@ from typing import TypeGuard
 import torch
 
 from passnet_core.errors import BadInput
-from passnet_core.graphs.effects import last_part
+from passnet_core.graphs.effects import is_one_of, last_part
 from passnet_core.graphs.ir import Graph, Node, NodeKind, Ref
 from passnet_core.judge.numerics.constants import exact_constants
-from passnet_core.judge.numerics.integer_ranges import COMPARISONS, TURNING, UNCHANGED, dtypes, indexings, whole_ranges
+from passnet_core.judge.numerics.integer_ranges import dtypes, indexings, whole_ranges
 from passnet_core.judge.numerics.parameters import parameters
 from passnet_core.judge.protocol.framing import DTYPES
 from passnet_core.judge.protocol.messages import Given
@@ -81,24 +81,8 @@ MOST_EPSILON = 1e-2
 
 HUGE = 60_000.0
 """A literal of at least this size guards against what float16 cannot hold, or stands for infinity."""
-GUARDS = named("guards")
-FINITE_TESTS = named("finite_tests")
-MARKED = named("marked")
-OWN_MARKS = mapping("own_marks")
 
 LOST = several("tested_for")
-ROUNDING = named("rounding")
-LINEAR = named("linear")
-CONVERTING = named("converting")
-REDUCING = named("reducing")
-SEARCHING = named("searching")
-EXPONENTIALS = named("exponentials")
-SOFTMAXES = named("softmaxes")
-MAXIMA = named("maxima")
-MINIMA = named("minima")
-CHOOSING = named("choosing")
-CONTRACTING = named("contracting")
-WIDENED = named("widened")
 
 
 def roles(graph: Graph, specs: Sequence[TensorSpec]) -> dict[str, InputRole]:
@@ -109,9 +93,9 @@ def roles(graph: Graph, specs: Sequence[TensorSpec]) -> dict[str, InputRole]:
         node.name: InputRole(number=node.target.startswith("torch.Sym")) for node in graph.inputs
     }
     for node in graph.operations:
-        call = bind(node)
-        first = node.args[0] if node.args else None
-        if isinstance(first, Ref) and first.name in origin and _passes_through(node):
+        first = node.operand
+        passes_through = node.kind is NodeKind.METHOD and node.target in named("passed_through")
+        if first is not None and first.name in origin and passes_through:
             origin[node.name] = origin[first.name]
         for index, table, axis in indexings(node):
             name, looked_up = origin.get(index), origin.get(table)
@@ -120,7 +104,7 @@ def roles(graph: Graph, specs: Sequence[TensorSpec]) -> dict[str, InputRole]:
                 found[name] = replace(found[name], index=True, tables=tables)
             if looked_up is not None:
                 found[looked_up] = replace(found[looked_up], looked_up=(*found[looked_up].looked_up, axis))
-        variance = dict(call.arguments).get("running_var")
+        variance = dict(bind(node).arguments).get("running_var")
         if isinstance(variance, Ref) and variance.name in origin:
             found[origin[variance.name]] = InputRole(variance=True)
     for spec in specs:
@@ -167,12 +151,12 @@ def _marks(graph: Graph) -> tuple[float, ...]:
     constants = exact_constants(graph)
     for node in graph.operations:
         name = last_part(node)
-        if name in MARKED:
+        if name in named("marked"):
             arguments = dict(bind(node).arguments)
             values = [arguments.get("padding_idx")] if name == "embedding" else list(arguments.values())
             found.update(float(value) for value in values if _is_number(value) and abs(value) < HUGE)
-            found.update(OWN_MARKS.get(name, ()))
-        if name in COMPARISONS | SEARCHING:
+            found.update(mapping("own_marks").get(name, ()))
+        if name in named("comparisons") or name in named("searching"):
             found.update(each for value in node.inputs for each in constants.get(value, ()) if abs(each) < HUGE)
     return tuple(sorted(found))
 
@@ -181,15 +165,15 @@ def _epsilons(graph: Graph) -> tuple[float, ...]:
     found: set[float] = set()
     for node in graph.operations:
         arguments = dict(bind(node).arguments)
-        adds = last_part(node) in named("adding_eps")
-        values = [*arguments.values()] if adds else [arguments.get("eps")]
+        values = [*arguments.values()] if is_one_of(node, "adding_eps") else [arguments.get("eps")]
         found.update(float(value) for value in values if _is_number(value) and 0 < value <= MOST_EPSILON)
     return tuple(sorted(found))
 
 
 def _guarded(graph: Graph) -> bool:
     names = {last_part(node) for node in graph.operations}
-    return bool(names & FINITE_TESTS) or bool(names & GUARDS and any(map(_has_huge, graph.operations)))
+    has_guards = not names.isdisjoint(named("guards")) and any(map(_has_huge, graph.operations))
+    return has_guards or not names.isdisjoint(named("finite_tests"))
 
 
 def _lost(graph: Graph) -> dict[str, tuple[str, ...]]:
@@ -200,8 +184,7 @@ def _lost(graph: Graph) -> dict[str, tuple[str, ...]]:
         tests = LOST.get(last_part(node), ())
         if last_part(node) in ("ne", "eq") and len(node.args) == 2 and node.args[0] == node.args[1]:
             tests = ("nan",)
-        tested = node.args[0] if node.args else None
-        reached = list(_origins(graph, tested)) if isinstance(tested, Ref) and tests else []
+        reached = list(_origins(graph, node.operand)) if node.operand is not None and tests else []
         for name, way in [each for each in reached if each[1]][:1]:
             found.setdefault(name, set()).update(each for each in tests if each != "nan" or way == "itself")
     return {name: tuple(sorted(tests)) for name, tests in found.items()}
@@ -223,9 +206,9 @@ def _origins(graph: Graph, value: Ref) -> Iterator[tuple[str, str]]:
             continue
         part, (first, *others) = last_part(node), (*node.args[:2], None, None)[:2]
         scales = part in ("mul", "imul", "truediv", "div")
-        if part in UNCHANGED and isinstance(first, Ref):
+        if part in named("keeping_values") and isinstance(first, Ref):
             pending.append((first.name, way))
-        elif part in LINEAR and isinstance(first, Ref) and others and not node.kwargs and way != "unit":
+        elif part in named("linear") and isinstance(first, Ref) and others and not node.kwargs and way != "unit":
             exact = isinstance(others[0], Ref) or _is_exact(others[0], scales)
             kept = ("value" if way == "itself" else way) if exact else ""
             pending.append((first.name, kept))
@@ -254,7 +237,7 @@ def _ties(graph: Graph, types: Mapping[str, torch.dtype | None]) -> dict[str, st
     pairs = [
         [each for each in node.args if isinstance(each, Ref) and _is_float(types.get(each.name))]
         for node in graph.operations
-        if last_part(node) in COMPARISONS
+        if is_one_of(node, "comparisons")
     ]
     return _made_exactly(graph, (each for pair in pairs for each in pair))
 
@@ -279,14 +262,14 @@ def _deep(graph: Graph, types: Mapping[str, torch.dtype | None]) -> dict[str, in
     for node in graph.operations:
         reaching = frozenset[str]().union(*(reach[each] for each in node.inputs))
         name = last_part(node)
-        reduces, ends = _reduces(node, graph), name in CONTRACTING
+        reduces, ends = _reduces(node, graph), name in named("contracting")
         operands = [each for each in node.args if isinstance(each, Ref)]
-        if name in CHOOSING and len(operands) == 1:
+        if name in named("choosing") and len(operands) == 1:
             # what is added to numbers far from zero is rounded, and that decides which one is chosen
             hard.update(each for each, way in _origins(graph, operands[0]) if way != "itself")
         if (value := extreme(node, types)) is not None:
             for each in reach[value.name]:
-                found.setdefault(each, 1 if name in MINIMA else -1)
+                found.setdefault(each, 1 if name in named("minima") else -1)
         elif reduces:
             hard |= reaching
         reach[node.name] = frozenset() if reduces or ends else reaching
@@ -297,7 +280,7 @@ def extreme(node: Node, types: Mapping[str, torch.dtype | None]) -> Ref | None:
     """The floats of which the node takes the maximum or the minimum along axes, perhaps on its way; None if it does
     not."""
     first, second = (*node.args[:2], None, None)[:2]
-    among = last_part(node) in MAXIMA | MINIMA and not isinstance(second, Ref)
+    among = (is_one_of(node, "maxima") or is_one_of(node, "minima")) and not isinstance(second, Ref)
     return first if among and isinstance(first, Ref) and _is_float(types.get(first.name)) else None
 
 
@@ -313,7 +296,8 @@ def _powers(graph: Graph) -> frozenset[str]:
     for node in reversed(graph.nodes):
         readers = [graph.by_name[each] for each in graph.users[node.name]]
         if readers and all(
-            last_part(each) in EXPONENTIALS or (last_part(each) in UNCHANGED and each.name in found) for each in readers
+            is_one_of(each, "exponentials") or (is_one_of(each, "keeping_values") and each.name in found)
+            for each in readers
         ):
             found.add(node.name)
     return frozenset(found)
@@ -337,37 +321,34 @@ def slope_of(node: Node, graph: Graph) -> Ref | None:
 
 def rounds(node: Node, types: Mapping[str, torch.dtype | None]) -> Ref | None:
     """The floats that the node makes whole numbers of; None if it does not."""
-    first = node.args[0] if node.args else None
-    if not isinstance(first, Ref) or not _is_float(types.get(first.name)):
+    first = node.operand
+    if first is None or not _is_float(types.get(first.name)):
         return None
     name, made = last_part(node), types.get(node.name)
     divides = name in ("floordiv", "floor_divide", "mod", "remainder", "fmod") or (
         name == "div" and dict(bind(node).arguments).get("rounding_mode") is not None
     )
-    return first if name in ROUNDING or divides or converts(node, made) else None
+    return first if name in named("rounding") or divides or converts(node, made) else None
 
 
 def converts(node: Node, made: torch.dtype | None) -> bool:
     """Whether the node converts to integers, if its operand holds floats."""
-    return last_part(node) in CONVERTING and made is not None and made is not torch.bool and not _is_float(made)
+    return is_one_of(node, "converting") and made is not None and made is not torch.bool and not _is_float(made)
 
 
 def _grows(graph: Graph, types: Mapping[str, torch.dtype | None], marks: Sequence[float]) -> bool:
     """Whether ordinary sizes hide slips: the graph turns by angles, widens what half precision would not hold, or has
     limits beyond them."""
-    for node in graph.operations:
-        if last_part(node) in TURNING:
-            return True
-        if widened(node, graph, types):
-            return True
-    return any(abs(mark) > RECORDED_LIMIT for mark in marks)
+    return any(abs(mark) > RECORDED_LIMIT for mark in marks) or any(
+        is_one_of(node, "turning") or widened(node, graph, types) for node in graph.operations
+    )
 
 
 def widened(node: Node, graph: Graph, types: Mapping[str, torch.dtype | None]) -> Node | None:
     """The conversion from half to single precision that all tensors come from which the node computes with, if it could
     leave the range of half precision; None otherwise."""
     names = set(node.inputs)
-    if last_part(node) not in WIDENED or len(names) != 1:
+    if not is_one_of(node, "widened") or len(names) != 1:
         return None
     source = graph.by_name[names.pop()]
     before = source.args[0] if source.kind is not NodeKind.INPUT and source.args else None
@@ -379,7 +360,7 @@ def widened(node: Node, graph: Graph, types: Mapping[str, torch.dtype | None]) -
 
 
 def _reduces(node: Node, graph: Graph) -> bool:
-    return last_part(node) in REDUCING or squared_difference(node, graph) is not None
+    return is_one_of(node, "reducing") or squared_difference(node, graph) is not None
 
 
 def squared_difference(node: Node, graph: Graph) -> Node | None:
@@ -396,8 +377,7 @@ def squared_difference(node: Node, graph: Graph) -> Node | None:
 
 
 def _operand(node: Node, graph: Graph) -> Node | None:
-    first = node.args[0] if node.args else None
-    return graph.by_name[first.name] if isinstance(first, Ref) else None
+    return None if node.operand is None else graph.by_name[node.operand.name]
 
 
 def _is_float(dtype: torch.dtype | None) -> bool:
@@ -447,13 +427,6 @@ def further_draws(specs: Sequence[TensorSpec], roles: Mapping[str, InputRole]) -
         "weights": any(role.slope or (is_parameter(spec, role) and len(spec.shape) > 1) for spec, role in floats),
     }
     return tuple(kind for kind in FURTHER_DRAWS if fits[kind])
-
-
-PASS_THROUGH = named("passed_through")
-
-
-def _passes_through(node: Node) -> bool:
-    return node.kind is NodeKind.METHOD and node.target in PASS_THROUGH
 
 
 def draw(

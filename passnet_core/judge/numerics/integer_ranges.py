@@ -9,8 +9,8 @@ from functools import partial, reduce
 
 import torch
 
-from passnet_core.graphs.effects import changed, has_effect, is_random, is_switch, last_part
-from passnet_core.graphs.ir import Graph, Listed, Node, NodeKind, Ref, Symbol, Value
+from passnet_core.graphs.effects import changed, has_effect, is_one_of, is_random, is_switch, last_part
+from passnet_core.graphs.ir import Graph, Listed, Node, NodeKind, Ref, Symbol, Value, items_of
 from passnet_core.operations.binding import bind
 from passnet_core.operations.kinds import mapping, named
 from passnet_core.records import TensorSpec
@@ -26,19 +26,11 @@ EXACT = {torch.bfloat16: 1 << 8, torch.float16: 1 << 11, torch.float32: 1 << 17,
 MOST_ANGLE = 1 << 13
 """How large integers may be that become angles. Beyond, the rounding of an angle shows in its sine, and the comparison
 would excuse other errors of that size."""
-TURNING = named("turning")
 
 USUAL_SPREADS = 6
 """A float is taken to be at most so many spreads from its mean."""
 
-UNCHANGED = named("keeping_values")
-TRUTHS = named("truths")
-COMPARISONS = named("comparisons")
-ELEMENTWISE = named("elementwise")
-FORMS = named("questions")
 CONVERSIONS = {name: getattr(torch, dtype) for name, dtype in mapping("conversions").items()}
-FLOATING = named("floating")
-OTHER_USES = named("other_uses")
 
 
 @dataclass(frozen=True)
@@ -59,6 +51,10 @@ class ValueRange:
         """The same node's interval with other ends; the whole line if they are no numbers."""
         known = not (math.isnan(low) or math.isnan(high))
         return replace(self, low=low if known else -math.inf, high=high if known else math.inf)
+
+    def around(self, *others: "ValueRange") -> "ValueRange":
+        """The same node's interval, with all values of these."""
+        return self.over(min(each.low for each in others), max(each.high for each in others))
 
 
 def indexings(node: Node) -> list[tuple[str, str, int]]:
@@ -120,8 +116,7 @@ def whole_ranges(graph: Graph, specs: Sequence[TensorSpec]) -> dict[str, WholeRa
         low, high = int(interval.low), int(interval.high)
         free = not _is_index(graph, name)
         if free:
-            wider = (min(low, 0) if low >= 0 else low - BEYOND, high + BEYOND)
-            low, high = wider
+            low, high = min(low, 0) if low >= 0 else low - BEYOND, high + BEYOND
         elif safe(name, low, high):
             high = _last(high, largest, partial(safe, name, low))
             low = _first(low, min(low, 0) if low >= 0 else low - largest, partial(safe, name, high=high))
@@ -139,7 +134,7 @@ def compared(graph: Graph) -> tuple[int, ...]:
     found = {
         value
         for node in graph.operations
-        if last_part(node) in COMPARISONS
+        if is_one_of(node, "comparisons")
         for value in node.args[1:]
         if isinstance(value, int) and not isinstance(value, bool)
     }
@@ -156,11 +151,12 @@ def safe_alone(
         own = {place[each] for each in node.inputs} - {""}
         if node.kind is NodeKind.INPUT:
             place[node.name] = node.name if node.name == name else ""
-        elif last_part(node) in ELEMENTWISE or not own:
+        elif is_one_of(node, "elementwise") or not own:
             place[node.name] = own.pop() if len(own) == 1 else None if own else ""
         else:
             # another order of the same elements
-            place[node.name] = node.name if last_part(node) in UNCHANGED and len(own) == 1 and None not in own else None
+            alike = is_one_of(node, "keeping_values") and len(own) == 1 and None not in own
+            place[node.name] = node.name if alike else None
         if any(place[index] is None for index, _, _ in indexings(node)):
             return False
     return holds(graph, {**given, name: replace(given[name], low=value, high=value)}, sizes, only=name)
@@ -214,12 +210,12 @@ def _stays_exact(
     """Whether everything that depends on inputs drawn far from the recorded ones stays defined: no integer overflows,
     a float holds those that it takes, and none becomes infinite. usual: the intervals without them."""
     values = intervals(graph, given)
-    angles = any(last_part(node) in TURNING for node in graph.operations)
+    angles = any(is_one_of(node, "turning") for node in graph.operations)
     touched = set(far)
     for node in graph.operations:
         used = [each for each in node.inputs if each in touched]
         value, before, dtype = values[node.name], usual[node.name], types.get(node.name)
-        if not used or dtype is torch.bool or last_part(node) in FORMS:
+        if not used or dtype is torch.bool or is_one_of(node, "questions"):
             continue
         size = max(abs(value.low), abs(value.high))
         if math.isfinite(size) and before.low <= value.low and value.high <= before.high:
@@ -256,7 +252,7 @@ def dtypes(graph: Graph, specs: Sequence[TensorSpec]) -> dict[str, torch.dtype |
         if node.kind is NodeKind.INPUT:
             if node.name in known:
                 found[node.name] = known[node.name]
-        elif last_part(node) not in FORMS and (not node.inputs or any(each in found for each in node.inputs)):
+        elif not is_one_of(node, "questions") and (not node.inputs or any(each in found for each in node.inputs)):
             # the others are plain numbers
             found[node.name] = _dtype(node, found)
     return found
@@ -275,7 +271,8 @@ def _dtype(node: Node, known: Mapping[str, torch.dtype | None]) -> torch.dtype |
     operands = [known[each.name] for each in items if isinstance(each, Ref) and each.name in known]
     if name == "type_as" or (name == "to" and len(operands) == 2):
         return operands[-1]
-    if name in TRUTHS and (name not in ("invert", "and_", "or_") or all(each is torch.bool for each in operands)):
+    of_bits = name in ("invert", "and_", "or_")
+    if name in named("truths") and (not of_bits or all(each is torch.bool for each in operands)):
         return torch.bool
     if name == "arange":
         return torch.int64 if all(isinstance(each, int) for each in node.args) else None
@@ -289,7 +286,7 @@ def _dtype(node: Node, known: Mapping[str, torch.dtype | None]) -> torch.dtype |
     joined = reduce(torch.promote_types, of_known)
     whole = not joined.is_floating_point and not joined.is_complex
     divides = name == "div" and "rounding_mode" not in dict(node.kwargs)
-    if whole and (name in FLOATING or divides or any(isinstance(each, float) for each in items)):
+    if whole and (name in named("floating") or divides or any(isinstance(each, float) for each in items)):
         return torch.float32
     if joined is torch.bool and (name in ("sum", "cumsum") or any(type(each) is int for each in items)):
         return torch.int64
@@ -327,11 +324,11 @@ def recorded(spec: TensorSpec) -> ValueRange:
 
 
 def _is_index(graph: Graph, name: str) -> bool:
-    """Whether something that depends on the input is used as an index, or in one of OTHER_USES."""
+    """Whether something that depends on the input is used as an index, or in another way that may fail."""
     known = _sources(graph)
     for node in graph.operations:
         used = [index for index, _, _ in indexings(node)]
-        if last_part(node) in OTHER_USES:
+        if is_one_of(node, "other_uses"):
             used += node.inputs
         if any(name in known[each] for each in used):
             return True
@@ -353,7 +350,7 @@ def holds(
     that depend on this input alone."""
     values = intervals(graph, given)
     for node in graph.operations:
-        if last_part(node) in OTHER_USES and any(_depends(values[each], only) for each in node.inputs):
+        if is_one_of(node, "other_uses") and any(_depends(values[each], only) for each in node.inputs):
             return False
         for index, table, axis in indexings(node):
             value, shape = values[index], sizes.get(table)
@@ -392,13 +389,9 @@ def _indexes_alike(mutant: Graph, graph: Graph) -> bool:
     for node in mutant.nodes:
         if before.get(node.name) != node or touched.intersection(node.inputs):
             touched.add(node.name)
-            if indexings(node) or _may_fail(node):
+            if indexings(node) or is_one_of(node, "other_uses") or is_random(node) or is_switch(node):
                 return False
     return True
-
-
-def _may_fail(node: Node) -> bool:
-    return last_part(node) in OTHER_USES or is_random(node) or is_switch(node)
 
 
 def intervals(graph: Graph, given: Mapping[str, ValueRange]) -> dict[str, ValueRange]:
@@ -426,13 +419,15 @@ def _interval(node: Node, known: Mapping[str, ValueRange]) -> ValueRange:
     name = last_part(node)
     args = [known[each.name] if isinstance(each, Ref) else _constant(each) for each in node.args]
     first, second = (args[place] if place < len(args) else None for place in (0, 1))
-    if name in TRUTHS:
-        if name in COMPARISONS and first is not None and second is not None:
+    # what the second operand is, if it is a number that is not negative
+    by = second.low if second is not None and second.low == second.high else -1
+    if name in named("truths"):
+        if name in named("comparisons") and first is not None and second is not None:
             return common.over(*_compared(name, first, second))
         if name == "logical_not" and first is not None and first.is_truth:
             return common.over(1 - first.high, 1 - first.low)
-        if name == "and_" and second is not None and second.low == second.high and second.low >= 0:
-            return common.over(0, second.low)
+        if name == "and_" and by >= 0:
+            return common.over(0, by)
         bits = name in ("invert", "and_", "or_")
         return common if bits and not all(each.is_truth for each in operands) else common.over(0, 1)
     if name in ("sin", "cos", "tanh", "sigmoid"):
@@ -442,24 +437,20 @@ def _interval(node: Node, known: Mapping[str, ValueRange]) -> ValueRange:
     if name == "arange" and len(args) == 1 and isinstance(node.args[0], int):
         return ValueRange(0, max(node.args[0] - 1, 0), max(node.args[0], 1))
     if name in ("cat", "stack") and node.args and isinstance(node.args[0], Listed | tuple) and operands:
-        return common.over(min(each.low for each in operands), max(each.high for each in operands))
+        return common.around(*operands)
     if first is None:
         return common
-    if name in UNCHANGED:
+    if name in named("keeping_values") or name in ("amax", "amin"):
         # what an index picks are values of the table
-        return common.over(first.low, first.high)
-    if name == "cumsum":
-        size = common.longest
-        return common.over(min(first.low, first.low * size), max(first.high, first.high * size))
-    if name == "sum" and (dims := dict(bind(node).arguments).get("dim")) is not None:
-        items = dims.items if isinstance(dims, Listed) else dims if isinstance(dims, tuple) else (dims,)
-        size = first.longest ** len(items)
+        return common.around(first)
+    dims = dict(bind(node).arguments).get("dim") if name in ("cumsum", "sum") else None
+    if name == "cumsum" or dims is not None:
+        axes = len(items_of(dims)) if isinstance(dims, Listed | tuple) else 1
+        size = common.longest if name == "cumsum" else first.longest**axes
         return common.over(min(first.low, first.low * size), max(first.high, first.high * size))
     if name == "diff":
-        low, high = min(each.low for each in operands), max(each.high for each in operands)
-        return common.over(low - high, high - low)
-    if name in ("amax", "amin"):
-        return common.over(first.low, first.high)
+        every = common.around(*operands)
+        return common.over(every.low - every.high, every.high - every.low)
     if name == "neg":
         return common.over(-first.high, -first.low)
     if name == "abs":
@@ -481,19 +472,18 @@ def _interval(node: Node, known: Mapping[str, ValueRange]) -> ValueRange:
             powers = [math.prod([end] * node.args[1]) for end in (first.low, first.high)]
             even = node.args[1] % 2 == 0
             return common.over(0 if even and first.low <= 0 <= first.high else min(powers), max(powers))
-        case "lshift" | "bitwise_left_shift" if second.low == second.high and 0 <= second.low < 64:
-            return common.over(first.low * 2**second.low, first.high * 2**second.low)
-        case "rshift" | "bitwise_right_shift" if second.low == second.high and 0 <= second.low < 64:
-            return common.over(*(_floor(end / 2**second.low) for end in (first.low, first.high)))
-        case "bitwise_and" if second.low == second.high and second.low >= 0:
-            return common.over(0, second.low)
-        case "mod" | "remainder" if second.low == second.high and second.low > 0:
-            return common.over(0, second.low)
-        case "floordiv" | "truediv" if second.low == second.high and second.low > 0:
+        case "lshift" | "bitwise_left_shift" if 0 <= by < 64:
+            return common.over(first.low * 2**by, first.high * 2**by)
+        case "rshift" | "bitwise_right_shift" if 0 <= by < 64:
+            return common.over(_floor(first.low / 2**by), _floor(first.high / 2**by))
+        case "bitwise_and" if by >= 0:
+            return common.over(0, by)
+        case "mod" | "remainder" if by > 0:
+            return common.over(0, by)
+        case "floordiv" | "truediv" if by > 0:
             # rounding down moves the lower end only
-            low = first.low / second.low
-            lower = math.floor(low) if name == "floordiv" and math.isfinite(low) else low
-            return common.over(lower, first.high / second.low)
+            low = first.low / by
+            return common.over(_floor(low) if name == "floordiv" else low, first.high / by)
         case "minimum" | "min" if node.kind is NodeKind.CALL and isinstance(node.args[1], Ref):
             return common.over(min(first.low, second.low), min(first.high, second.high))
         case "maximum" | "max" if node.kind is NodeKind.CALL and isinstance(node.args[1], Ref):
@@ -506,8 +496,8 @@ def _interval(node: Node, known: Mapping[str, ValueRange]) -> ValueRange:
                 mask, chosen, other = second, first, args[2]
             if mask is not None and chosen is not None and other is not None:
                 if mask.low == mask.high:
-                    return common.over(chosen.low, chosen.high) if mask.low else common.over(other.low, other.high)
-                return common.over(min(chosen.low, other.low), max(chosen.high, other.high))
+                    return common.around(chosen if mask.low else other)
+                return common.around(chosen, other)
     return common
 
 

@@ -3,23 +3,32 @@
 Inputs that tell a mutant from eager tell a pass with that slip as well."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import torch
 
 from passnet_core.errors import BadInput
-from passnet_core.graphs.effects import DROPOUT, is_random, is_switch, last_part
-from passnet_core.graphs.ir import Graph, Listed, Node, NodeKind, Ref, Slice, Symbol, Value, substituted
+from passnet_core.graphs.effects import is_one_of, is_random, is_switch, last_part
+from passnet_core.graphs.ir import (
+    Graph,
+    Listed,
+    Node,
+    NodeKind,
+    Ref,
+    Slice,
+    Symbol,
+    Value,
+    items_of,
+    reading,
+    substituted,
+)
 from passnet_core.graphs.source import emit
 from passnet_core.graphs.spelling import Names
 from passnet_core.judge.numerics.input_draws import (
     HUGE,
-    LOST,
-    MINIMA,
     MOST_EPSILON,
-    SEARCHING,
-    SOFTMAXES,
     converts,
     extreme,
     rounds,
@@ -27,7 +36,7 @@ from passnet_core.judge.numerics.input_draws import (
     squared_difference,
     widened,
 )
-from passnet_core.judge.numerics.integer_ranges import TURNING, dtypes, indexings, whole_ranges
+from passnet_core.judge.numerics.integer_ranges import dtypes, indexings, whole_ranges
 from passnet_core.judge.numerics.parameters import parameters
 from passnet_core.operations.binding import ALIASES, bind, regular
 from passnet_core.operations.kinds import named, several
@@ -48,10 +57,6 @@ SHAPES = frozenset(
 )  # fmt: skip
 """Parameters that decide about shapes or do not matter to values; they stay as they are."""
 
-KEPT = named("may_be_missing")
-
-JOINING = named("joining")
-
 UNARY = several("activations")
 
 COUSINS = several("cousins")
@@ -61,8 +66,6 @@ WORDS: Mapping[str, str] = {
     "floor": "trunc", "trunc": "floor", "constant": "reflect", "reflect": "replicate", "mean": "sum", "sum": "mean",
 }  # fmt: skip
 """Words as arguments, and others that are taken for them."""
-
-UNALTERED = named("unaltered")
 
 WHOLES = (("int32", 1 << 31), ("int16", 1 << 15), ("int8", 1 << 7))
 """Narrower integers, and from which number on they are not enough."""
@@ -149,28 +152,81 @@ def _names(name: str) -> Iterator[str]:
 
 
 class _Steps:
-    """Nodes that are added one after the other."""
+    """Nodes that are added to a graph one after the other."""
 
-    def __init__(self, names: Names) -> None:
-        self.names, self.nodes = names, list[Node]()
+    def __init__(self, graph: Graph) -> None:
+        self.graph, self.names, self.nodes = graph, Names(graph.by_name), list[Node]()
 
     def call(self, target: str, *args: Value, **kwargs: Value) -> Ref:
-        return self._add(Node("", NodeKind.CALL, target, args, tuple(kwargs.items())))
+        return self.add(Node("", NodeKind.CALL, target, args, tuple(kwargs.items())))
 
     def method(self, target: str, *args: Value, **kwargs: Value) -> Ref:
-        return self._add(Node("", NodeKind.METHOD, target, args, tuple(kwargs.items())))
+        return self.add(Node("", NodeKind.METHOD, target, args, tuple(kwargs.items())))
 
     def like(self, node: Node, *args: Value) -> Ref:
         """The node's operation with other positional arguments."""
-        return self._add(replace(node, args=args))
+        return self.add(replace(node, args=args))
 
-    def _add(self, node: Node) -> Ref:
+    def add(self, node: Node) -> Ref:
         self.nodes.append(replace(node, name=self.names.free(f"mutant_{len(self.nodes)}")))
         return Ref(self.nodes[-1].name)
 
-    def ending(self, name: str) -> list[Node]:
-        """All nodes; the last one has this name."""
-        return [*self.nodes[:-1], replace(self.nodes[-1], name=name)]
+    def in_place_of(self, node: Node) -> Graph:
+        """The graph with these nodes in the place of one; the last of them has its name."""
+        new = [*self.nodes[:-1], replace(self.nodes[-1], name=node.name)]
+        nodes = [each for old in self.graph.nodes for each in (new if old.name == node.name else [old])]
+        return Graph(tuple(nodes), self.graph.result)
+
+    def after_input(self, name: str) -> Graph:
+        """The graph that reads the last of these nodes wherever it reads this input."""
+        instead = {name: Ref(self.nodes[-1].name)}
+        operations = [reading(each, instead) for each in self.graph.operations]
+        result = substituted(self.graph.result, instead)
+        return Graph((*self.graph.inputs, *self.nodes, *operations), result)
+
+
+Slip: TypeAlias = Callable[[_Steps, Node, Ref], object]
+"""Adds the steps that are taken for a node, whose operand is given as well."""
+
+ONE_SIDED: Mapping[str, Mapping[str, Slip]] = {
+    "isinf": {
+        "isinf for minus only": lambda steps, node, x: steps.call("torch.isneginf", x),
+        "isinf for plus only": lambda steps, node, x: steps.call("torch.isposinf", x),
+    },
+    "isnan": {"isnan never": lambda steps, node, x: steps.call("torch.lt", x, -math.inf)},
+    "isfinite": {
+        "isfinite for NaN only": lambda steps, node, x: steps.call("torch.eq", x, x),
+        "isfinite for infinities only": lambda steps, node, x: steps.call(
+            "torch.ne", steps.call("torch.abs", x), math.inf
+        ),
+        "isfinite for minus only": lambda steps, node, x: steps.call("torch.ne", x, -math.inf),
+    },
+    "nan_to_num": {
+        "nan_to_num for infinities only": lambda steps, node, x: steps.call(
+            "torch.nan_to_num", x, **{**dict(node.kwargs), "nan": math.nan}
+        ),
+        "nan_to_num for NaN only": lambda steps, node, x: steps.call(
+            "torch.nan_to_num", x, **{**dict(node.kwargs), "posinf": math.inf, "neginf": -math.inf}
+        ),
+    },
+}
+"""Tests for NaN and infinities that see some of them only, by what each is called."""
+
+ROUNDINGS: Mapping[str, Mapping[str, Slip]] = {
+    "round": {
+        "halves rounded up": lambda steps, node, x: steps.call("torch.floor", steps.call("operator.add", x, 0.5)),
+        "halves rounded away from zero": lambda steps, node, x: steps.call(
+            "torch.trunc", steps.call("operator.add", x, steps.call("operator.mul", steps.call("torch.sign", x), 0.5))
+        ),
+    },
+    "floor": {
+        "ceil less one for floor": lambda steps, node, x: steps.call("operator.sub", steps.call("torch.ceil", x), 1)
+    },
+    "ceil": {
+        "floor plus one for ceil": lambda steps, node, x: steps.call("operator.add", steps.call("torch.floor", x), 1)
+    },
+}
+"""Ways to round that differ at halves or at whole numbers only."""
 
 
 class _Maker:
@@ -181,6 +237,7 @@ class _Maker:
         self.specs = {spec.name: spec for spec in specs}
         self.tensors = [spec for spec in specs if spec.name in graph.by_name and not self._is_number(spec)]
         self.operations = [node for node in graph.operations if not is_switch(node)]
+        self.applied = [(node, node.operand) for node in self.operations if node.operand is not None]
         self.settings = {node.name: tuple(settings(node)) for node in self.operations}
         self.types = dtypes(graph, specs)
         self.parameters = parameters(graph, specs)
@@ -215,31 +272,29 @@ class _Maker:
                     yield self._altered(node, setting, value)
             if last_part(node) == "permute" and all(isinstance(each, int) for each in node.args[1:]):
                 for at in range(1, len(node.args) - 1):
-                    turned = (*node.args[:at], node.args[at + 1], node.args[at], *node.args[at + 2 :])
+                    turned = _exchanged(node.args, at)
                     said = f"dims {_shown(node.args[1:])} -> {_shown(turned[1:])} in permute"
-                    yield said, self._with(node, [replace(node, args=turned)])
+                    yield said, self._changed(replace(node, args=turned))
 
     def _altered(self, node: Node, setting: Setting, value: Value) -> tuple[str, Graph]:
         said = f"{setting.name} {_shown(setting.value)} -> {_shown(value)} in {last_part(node)}"
-        return said.strip(), self._with(node, [with_argument(node, setting.path, value)])
+        return said.strip(), self._changed(with_argument(node, setting.path, value))
 
     # --- inputs ---
 
     def ignored_inputs(self) -> Iterator[tuple[str, Graph]]:
         for spec in self.tensors:
             known = spec.name in self.parameters or not spec.original_name
-            constant = _constant_for(spec, parameter=known)
-            full = Node(
-                self._free("constant"), NodeKind.CALL, "torch.full_like", (Ref(spec.name), constant)
-            )  # fmt: skip
-            yield f"{spec.name} ignored, taken for {_shown(constant)}", self._after_inputs(spec.name, [full])
+            constant, steps = _constant_for(spec, parameter=known), _Steps(self.graph)
+            steps.call("torch.full_like", Ref(spec.name), constant)
+            yield f"{spec.name} ignored, taken for {_shown(constant)}", steps.after_input(spec.name)
 
     def flags(self) -> Iterator[tuple[str, Graph]]:
         for spec in self.tensors:
             if "int" in spec.dtype:
-                some = Node(self._free("some"), NodeKind.CALL, "torch.ne", (Ref(spec.name), 0))
-                flag = Node(self._free("flag"), NodeKind.METHOD, "type_as", (Ref(some.name), Ref(spec.name)))
-                yield f"{spec.name} taken for a flag", self._after_inputs(spec.name, [some, flag])
+                steps = _Steps(self.graph)
+                steps.method("type_as", steps.call("torch.ne", Ref(spec.name), 0), Ref(spec.name))
+                yield f"{spec.name} taken for a flag", steps.after_input(spec.name)
 
     def cut_indices(self) -> Iterator[tuple[str, Graph]]:
         """Indices clamped to half of their table, and to the largest that was recorded."""
@@ -252,11 +307,9 @@ class _Maker:
                 if own is not None and own.high is not None:
                     limits["what was recorded"] = max(int(own.high), 0)
                 for said, limit in limits.items():
-                    clamped = Node(
-                        self._free("clamped"), NodeKind.CALL, "torch.clamp", (Ref(index),), (("max", limit),)
-                    )  # fmt: skip
-                    changed = _reading(node, {index: Ref(clamped.name)})
-                    yield f"index of {last_part(node)} clamped to {said}", self._with(node, [clamped, changed])
+                    steps = _Steps(self.graph)
+                    steps.add(reading(node, {index: steps.call("torch.clamp", Ref(index), max=limit)}))
+                    yield f"index of {last_part(node)} clamped to {said}", steps.in_place_of(node)
 
     def narrowed(self) -> Iterator[tuple[str, Graph]]:
         """Integers that may be far from the recorded ones, in fewer bits; half precision that is widened too late."""
@@ -266,27 +319,24 @@ class _Maker:
             if far is not None:
                 reach = max(-far[0], far[1])
                 if far[0] < 0:
-                    size = Node(self._free("size"), NodeKind.CALL, "torch.abs", (Ref(spec.name),))
-                    yield f"{spec.name} without its sign", self._after_inputs(spec.name, [size])
+                    steps = _Steps(self.graph)
+                    steps.call("torch.abs", Ref(spec.name))
+                    yield f"{spec.name} without its sign", steps.after_input(spec.name)
                 feeds_floats = any(kind is not None and kind.is_floating_point for kind in self._made_of(spec.name))
                 for narrower in (WHOLES, HALVES) if feeds_floats else (WHOLES,):
                     wide = [name for name, least in narrower if reach >= least and name != spec.dtype]
                     for name in wide[:1]:
-                        yield (
-                            f"{spec.name} narrowed to {name}",
-                            self._after_inputs(spec.name, self._through(Ref(spec.name), name)),
-                        )
+                        steps = _Steps(self.graph)
+                        narrow = steps.method("to", Ref(spec.name), Symbol(f"torch.{name}"))
+                        steps.method("type_as", narrow, Ref(spec.name))
+                        yield f"{spec.name} narrowed to {name}", steps.after_input(spec.name)
         for node in self.operations:
             source = widened(node, self.graph, self.types)
             if source is not None:
-                early = _reading(node, {source.name: source.args[0]})
-                early = replace(early, name=self._free("early"))
-                late = replace(source, name=node.name, args=(Ref(early.name), *source.args[1:]))
-                yield f"{last_part(node)} before {last_part(source)} widens", self._with(node, [early, late])
-
-    def _through(self, value: Ref, dtype: str) -> list[Node]:
-        narrow = Node(self._free("narrow"), NodeKind.METHOD, "to", (value, Symbol(f"torch.{dtype}")))
-        return [narrow, Node(self._free("wide"), NodeKind.METHOD, "type_as", (Ref(narrow.name), value))]
+                steps = _Steps(self.graph)
+                early = steps.add(reading(node, {source.name: source.args[0]}))
+                steps.like(source, early, *source.args[1:])
+                yield f"{last_part(node)} before {last_part(source)} widens", steps.in_place_of(node)
 
     def _made_of(self, name: str) -> Iterator[torch.dtype | None]:
         """The dtypes of what depends on the input."""
@@ -300,21 +350,18 @@ class _Maker:
 
     def far_rows(self) -> Iterator[tuple[str, Graph]]:
         """Computations that are right only near zero: squares less squares, and the maximum of a neighbouring row."""
-        for node in self.operations:
+        for node, first in self.applied:
             name, arguments = last_part(node), dict(bind(node).arguments)
-            first, dim = node.args[0] if node.args else None, arguments.get("dim")
-            if not isinstance(first, Ref):
-                continue
-            steps = _Steps(Names(self.graph.by_name))
+            dim, steps = arguments.get("dim"), _Steps(self.graph)
             if name in ("softmax", "log_softmax") and isinstance(dim, int):
                 self._softmax_of(steps, name, first, dim, arguments.get("dtype"), of_two=True)
-                yield f"maximum of two rows in {name}", self._with(node, steps.ending(node.name))
+                yield f"maximum of two rows in {name}", steps.in_place_of(node)
             elif name in ("layer_norm", "group_norm", "instance_norm"):
                 self._norm_by_squares(steps, node, name, first, arguments)
-                yield f"mean of squares less square of mean in {name}", self._with(node, steps.ending(node.name))
+                yield f"mean of squares less square of mean in {name}", steps.in_place_of(node)
             elif name in ("var", "std") and dim is not None:
                 self._spread_by_squares(steps, node, name, first, dim, arguments.get("keepdim", False))
-                yield f"mean of squares less square of mean in {name}", self._with(node, steps.ending(node.name))
+                yield f"mean of squares less square of mean in {name}", steps.in_place_of(node)
             elif (difference := squared_difference(node, self.graph)) is not None:
                 one, other = (
                     steps.method("expand_as", self._wide(steps, each), Ref(difference.name)) for each in difference.args
@@ -326,20 +373,15 @@ class _Maker:
                 twice = steps.call("operator.mul", sums[2], 2)
                 total = steps.call("operator.sub", steps.call("operator.add", *sums[:2]), twice)
                 steps.method("type_as", total, first)
-                yield f"product in place of the difference in {name}", self._with(node, steps.ending(node.name))
+                yield f"product in place of the difference in {name}", steps.in_place_of(node)
 
     def short_cuts(self) -> Iterator[tuple[str, Graph]]:
         """Computations that are right for usual sizes: a least number that is not minus infinity, a maximum for slopes
         up to 1, squares without scaling, whole numbers added as floats, and the other side of equal edges."""
-        for node in self.operations:
-            name, arguments = last_part(node), dict(bind(node).arguments)
-            first = node.args[0] if node.args else None
-            if not isinstance(first, Ref):
-                continue
-            steps = _Steps(Names(self.graph.by_name))
-            made = self._short_cut(steps, node, name, first, arguments)
-            if made:
-                yield f"{made} in {name}", self._with(node, steps.ending(node.name))
+        for node, first in self.applied:
+            name, steps = last_part(node), _Steps(self.graph)
+            if made := self._short_cut(steps, node, name, first, dict(bind(node).arguments)):
+                yield f"{made} in {name}", steps.in_place_of(node)
 
     def _short_cut(
         self, steps: "_Steps", node: Node, name: str, first: Ref, arguments: Mapping[str, Value]
@@ -347,12 +389,13 @@ class _Maker:
         """Add the steps of one that the operation may be taken for; return what it is."""
         known, dim = self.types.get(first.name), arguments.get("dim")
         if extreme(node, self.types) is not None:
-            if name in SOFTMAXES and name != "logsumexp" and isinstance(dim, int):
+            most = -LEAST if name in named("minima") else LEAST
+            if name in named("softmaxes") and name != "logsumexp" and isinstance(dim, int):
                 self._softmax_of(steps, name, first, dim, arguments.get("dtype"))
             else:
-                limit = {"max": -LEAST} if name in MINIMA else {"min": LEAST}
+                limit = {"max": most} if name in named("minima") else {"min": most}
                 steps.like(node, steps.method("clamp", first, **limit), *node.args[1:])
-            return f"{-LEAST if name in MINIMA else LEAST:,.0f} for infinity"
+            return f"{most:,.0f} for infinity"
         if name == "prelu":
             below = steps.like(node, steps.call("operator.neg", steps.call("torch.abs", first)), *node.args[1:])
             sign = steps.call("torch.sign", steps.call("operator.neg", first))
@@ -369,7 +412,7 @@ class _Maker:
             floats = steps.like(node, steps.method("float", first), *node.args[1:])
             steps.method("to", floats, Symbol("torch.int64"))
             return "float32"
-        if name in SEARCHING and arguments.get("side") is None:
+        if name in named("searching") and arguments.get("side") is None:
             steps.like(with_argument(node, ("kwargs", "right"), not arguments.get("right")), *node.args)
             return "the other side"
         return None
@@ -408,9 +451,7 @@ class _Maker:
         elif name == "instance_norm":
             rows = steps.method("flatten", wide, 2)
         else:
-            shape = arguments.get("normalized_shape")
-            items = shape.items if isinstance(shape, Listed) else shape
-            rows = steps.method("flatten", wide, -len(items) if isinstance(items, tuple) else -1)
+            rows = steps.method("flatten", wide, -len(items_of(arguments.get("normalized_shape"))) or -1)
         right, squares = (
             steps.call("operator.add", each, arguments.get("eps", 1e-5))
             for each in (self._variance(steps, rows, -1, True), self._by_squares(steps, rows, -1, True))
@@ -446,91 +487,41 @@ class _Maker:
 
     def guards(self) -> Iterator[tuple[str, Graph]]:
         """Tests for NaN and infinities that see some of them only; angles and whole numbers that are right at first."""
-        for node in self.operations:
-            first, name = node.args[0] if node.args else None, last_part(node).rstrip("_")
-            if not isinstance(first, Ref):
-                continue
-            if name in LOST:
-                yield from self._one_sided(node, name, first)
+        for node, first in self.applied:
+            name = last_part(node).rstrip("_")
+            roundings = ROUNDINGS.get(name, {}) if len(node.args) == 1 and not node.kwargs else {}
+            for said, slip in {**ONE_SIDED.get(name, {}), **roundings}.items():
+                steps = _Steps(self.graph)
+                slip(steps, node, first)
+                yield said, steps.in_place_of(node)
+            steps = _Steps(self.graph)
             if name in ("ne", "eq") and node.args == (first, first):
-                target = "torch.lt" if name == "ne" else "torch.le"
-                never = Node(node.name, NodeKind.CALL, target, (first, -math.inf if name == "ne" else math.inf))
-                yield f"{name} never sees NaN", self._with(node, [never])
-            if name in TURNING and len(node.args) == 1:
-                cut = Node(
-                    self._free("cut"), NodeKind.CALL, "torch.clamp", (first, -MOST_ANGLE, MOST_ANGLE)
-                )  # fmt: skip
-                yield f"angle of {name} cut off", self._with(node, [cut, replace(node, args=(Ref(cut.name),))])
-            if name in ("round", "floor", "ceil") and len(node.args) == 1 and not node.kwargs:
-                for said, new in self._roundings(name, first, node.name):
-                    yield said, self._with(node, new)
+                steps.call(*(("torch.lt", first, -math.inf) if name == "ne" else ("torch.le", first, math.inf)))
+                yield f"{name} never sees NaN", steps.in_place_of(node)
+            if name in named("turning") and len(node.args) == 1:
+                steps.like(node, steps.call("torch.clamp", first, -MOST_ANGLE, MOST_ANGLE))
+                yield f"angle of {name} cut off", steps.in_place_of(node)
             if rounds(node, self.types) and (name == "trunc" or converts(node, self.types.get(node.name))):
                 # only what was a whole number before makes another one
-                short = Node(self._free("short"), NodeKind.CALL, "operator.mul", (first, 1 - 2**-20))
-                changed = replace(node, args=(Ref(short.name), *node.args[1:]))
-                yield f"whole numbers fall short in {name}", self._with(node, [short, changed])
+                steps.like(node, steps.call("operator.mul", first, 1 - 2**-20), *node.args[1:])
+                yield f"whole numbers fall short in {name}", steps.in_place_of(node)
             if name in ("floordiv", "floor_divide", "mod", "remainder") and len(node.args) == 2:
-                divides = name.startswith("floor")
-                kwargs = (("rounding_mode", "trunc"),) if divides else ()
-                target = "torch.div" if divides else "torch.fmod"
-                yield (
-                    f"{name} rounds towards zero",
-                    self._with(node, [Node(node.name, NodeKind.CALL, target, node.args, kwargs)]),
-                )
-
-    def _one_sided(self, node: Node, name: str, first: Ref) -> Iterator[tuple[str, Graph]]:
-        def call(target: str, *args: Value, **kwargs: Value) -> Node:
-            return Node(node.name, NodeKind.CALL, f"torch.{target}", args, tuple(kwargs.items()))
-
-        others: dict[str, list[Node]] = {}
-        if name == "isinf":
-            others = {"for minus only": [call("isneginf", first)], "for plus only": [call("isposinf", first)]}
-        elif name == "isnan":
-            others = {"never": [call("lt", first, -math.inf)]}
-        elif name == "isfinite":
-            size = Node(self._free("size"), NodeKind.CALL, "torch.abs", (first,))
-            others = {
-                "for NaN only": [call("eq", first, first)],
-                "for infinities only": [size, call("ne", Ref(size.name), math.inf)],
-                "for minus only": [call("ne", first, -math.inf)],
-            }
-        elif name == "nan_to_num":
-            kwargs = dict(node.kwargs)
-            others = {
-                "for infinities only": [call("nan_to_num", first, **{**kwargs, "nan": math.nan})],
-                "for NaN only": [call("nan_to_num", first, **{**kwargs, "posinf": math.inf, "neginf": -math.inf})],
-            }
-        for said, new in others.items():
-            yield f"{name} {said}", self._with(node, new)
-
-    def _roundings(self, name: str, first: Ref, result: str) -> Iterator[tuple[str, list[Node]]]:
-        """Ways to round that differ at halves or at whole numbers only."""
-        moved = self._free("moved")
-        if name == "round":
-            above = Node(moved, NodeKind.CALL, "operator.add", (first, 0.5))
-            yield "halves rounded up", [above, Node(result, NodeKind.CALL, "torch.floor", (Ref(moved),))]
-            sign = Node(self._free("sign"), NodeKind.CALL, "torch.sign", (first,))
-            half = Node(self._free("half"), NodeKind.CALL, "operator.mul", (Ref(sign.name), 0.5))
-            away = Node(moved, NodeKind.CALL, "operator.add", (first, Ref(half.name)))
-            cut = Node(result, NodeKind.CALL, "torch.trunc", (Ref(moved),))
-            yield "halves rounded away from zero", [sign, half, away, cut]
-        else:
-            other, target, step = ("ceil", "sub", "torch.ceil") if name == "floor" else ("floor", "add", "torch.floor")
-            beside = Node(moved, NodeKind.CALL, step, (first,))
-            said = f"{other} {'less' if target == 'sub' else 'plus'} one for {name}"
-            yield said, [beside, Node(result, NodeKind.CALL, f"operator.{target}", (Ref(moved), 1))]
+                if name.startswith("floor"):
+                    steps.call("torch.div", *node.args, rounding_mode="trunc")
+                else:
+                    steps.call("torch.fmod", *node.args)
+                yield f"{name} rounds towards zero", steps.in_place_of(node)
 
     def dropped(self) -> Iterator[tuple[str, Graph]]:
         for node in self.operations:
             name = last_part(node)
-            if name in KEPT or (name in DROPOUT and not is_random(node)):
+            if name in named("may_be_missing") or (name in named("dropout") and not is_random(node)):
                 continue
             # of where, what it chooses between
             given = node.args[1:] if name == "where" and node.kind is NodeKind.CALL else node.args
-            operands = [value for value in given if isinstance(value, Ref)][: 2 if name in JOINING else 1]
-            if not operands and node.args and isinstance(node.args[0], Listed | tuple):
-                items = node.args[0].items if isinstance(node.args[0], Listed) else node.args[0]
-                operands = [value for value in items if isinstance(value, Ref)][:1]
+            operands = [value for value in given if isinstance(value, Ref)][: 2 if name in named("joining") else 1]
+            if not operands and node.args:
+                operands = [value for value in items_of(node.args[0]) if isinstance(value, Ref)][:1]
             for operand in operands:
                 rest = f", only {operand.name} kept" if len(operands) > 1 else ""
                 yield f"{last_part(node)} dropped{rest}", self._without(node, operand)
@@ -541,77 +532,56 @@ class _Maker:
             for other in COUSINS.get(name, ()):
                 stem = node.target.rpartition(".")[0]
                 target = f"{stem}.{other}" if stem else other
-                yield f"{other} for {name}", self._with(node, [replace(node, target=target)])
-            if name in UNARY and node.args and isinstance(node.args[0], Ref):
-                for other in UNARY[name]:
-                    called = replace(
-                        node,
-                        kind=NodeKind.CALL,
-                        target=f"torch.nn.functional.{other}",
-                        args=node.args[:1],
-                        kwargs=(),
-                    )
-                    yield f"{other} for {name}", self._with(node, [called])
+                yield f"{other} for {name}", self._changed(replace(node, target=target))
+            for other in UNARY.get(name, ()) if node.operand is not None else ():
+                steps = _Steps(self.graph)
+                steps.call(f"torch.nn.functional.{other}", node.operand)
+                yield f"{other} for {name}", steps.in_place_of(node)
             yield from self._special_cousins(node, name)
 
     def _special_cousins(self, node: Node, name: str) -> Iterator[tuple[str, Graph]]:
-        arguments = dict(bind(node).arguments)
-        first = node.args[0] if node.args else None
-        if not isinstance(first, Ref):
+        arguments, first, steps = dict(bind(node).arguments), node.operand, _Steps(self.graph)
+        dtype, dim, chance = (arguments.get(each) for each in ("dtype", "dim", "p"))
+        if first is None:
             return
-        if name == "softmax" and isinstance(arguments.get("dim"), int):
-            yield "softmax without subtracting its maximum", self._with(node, self._naive_softmax(node, arguments))
-        elif name == "mean" and arguments.get("dim") is not None:
-            for step in (1, -1):
-                said = f"mean over one element {'more' if step > 0 else 'less'}"
-                yield said, self._with(node, self._mean_over(node, first, step))
-        elif name == "dropout" and isinstance(arguments.get("p"), float) and arguments["p"]:
-            kept = 1.0 - float(str(arguments["p"]))
-            scaled = Node(node.name, NodeKind.CALL, "operator.mul", (first, kept))
-            yield f"dropout scales by {_shown(kept)} in evaluation", self._with(node, [scaled])
-        elif name in ("cumsum",):
-            inclusive = replace(node, name=self._free("inclusive"))
-            exclusive = Node(node.name, NodeKind.CALL, "operator.sub", (Ref(inclusive.name), first))
-            yield "cumsum without the element itself", self._with(node, [inclusive, exclusive])
+        if name == "softmax" and isinstance(dim, int):
+            powers = steps.call("torch.exp", steps.method("to", first, dtype) if isinstance(dtype, Symbol) else first)
+            steps.call("operator.truediv", powers, steps.method("sum", powers, dim=dim, keepdim=True))
+            yield "softmax without subtracting its maximum", steps.in_place_of(node)
+        elif name == "mean" and dim is not None:
+            yield "mean over one element more", self._mean_over(node, first, 1)
+            yield "mean over one element less", self._mean_over(node, first, -1)
+        elif name == "dropout" and isinstance(chance, float) and chance:
+            kept = 1.0 - chance
+            steps.call("operator.mul", first, kept)
+            yield f"dropout scales by {_shown(kept)} in evaluation", steps.in_place_of(node)
+        elif name == "cumsum":
+            steps.call("operator.sub", steps.like(node, *node.args), first)
+            yield "cumsum without the element itself", steps.in_place_of(node)
 
-    def _naive_softmax(self, node: Node, arguments: Mapping[str, Value]) -> list[Node]:
-        made: list[Node] = []
-        value, dtype, dim = node.args[0], arguments.get("dtype"), arguments["dim"]
-        if isinstance(dtype, Symbol):
-            made.append(Node(self._free("cast"), NodeKind.METHOD, "to", (value, dtype)))
-            value = Ref(made[-1].name)
-        powers = Node(self._free("powers"), NodeKind.CALL, "torch.exp", (value,))
-        total = Node(
-            self._free("total"), NodeKind.METHOD, "sum", (Ref(powers.name),), (("dim", dim), ("keepdim", True))
-        )
-        share = Node(node.name, NodeKind.CALL, "operator.truediv", (Ref(powers.name), Ref(total.name)))
-        return [*made, powers, total, share]
-
-    def _mean_over(self, node: Node, value: Ref, step: int) -> list[Node]:
-        mean = replace(node, name=self._free("mean"))
-        every = Node(self._free("every"), NodeKind.METHOD, "numel", (value,))
-        some = Node(self._free("some"), NodeKind.METHOD, "numel", (Ref(mean.name),))
-        size = Node(self._free("size"), NodeKind.CALL, "operator.floordiv", (Ref(every.name), Ref(some.name)))
-        other = Node(self._free("other"), NodeKind.CALL, "operator.add", (Ref(size.name), step))
-        ratio = Node(self._free("ratio"), NodeKind.CALL, "operator.truediv", (Ref(size.name), Ref(other.name)))
-        scaled = Node(node.name, NodeKind.CALL, "operator.mul", (Ref(mean.name), Ref(ratio.name)))
-        return [mean, every, some, size, other, ratio, scaled]
+    def _mean_over(self, node: Node, value: Ref, step: int) -> Graph:
+        """The graph with a mean over so many elements more."""
+        steps = _Steps(self.graph)
+        mean = steps.like(node, *node.args)
+        size = steps.call("operator.floordiv", steps.method("numel", value), steps.method("numel", mean))
+        ratio = steps.call("operator.truediv", size, steps.call("operator.add", size, step))
+        steps.call("operator.mul", mean, ratio)
+        return steps.in_place_of(node)
 
     def exchanged(self) -> Iterator[tuple[str, Graph]]:
         """The operands of an operation that does not commute exchanged, and what it joins in another order."""
         for node in self.operations:
             name = last_part(node)
             if name in named("not_commuting") and len(node.args) >= 2:
-                swapped = replace(node, args=(node.args[1], node.args[0], *node.args[2:]))
+                swapped = replace(node, args=_exchanged(node.args, 0))
                 if swapped.kind is NodeKind.METHOD and not isinstance(swapped.args[0], Ref):
                     continue
                 if swapped.target.startswith("operator.i"):
                     swapped = replace(swapped, target=f"operator.{name.removeprefix('i')}")
-                yield f"operands of {name} exchanged", self._with(node, [swapped])
+                yield f"operands of {name} exchanged", self._changed(swapped)
             elif name in ("cat", "stack", "concat") and node.args and isinstance(node.args[0], Listed | tuple):
-                items = node.args[0].items if isinstance(node.args[0], Listed) else node.args[0]
-                turned = replace(node, args=(Listed(items[::-1]), *node.args[1:]))
-                yield f"order of {name} turned round", self._with(node, [turned])
+                turned = replace(node, args=(Listed(items_of(node.args[0])[::-1]), *node.args[1:]))
+                yield f"order of {name} turned round", self._changed(turned)
 
     def inverted(self) -> Iterator[tuple[str, Graph]]:
         """The sense of each mask inverted, and each switch of an operation turned over."""
@@ -620,14 +590,15 @@ class _Maker:
                 position = 0 if node.kind is NodeKind.CALL and last_part(node) == "where" else 1
                 mask = node.args[position] if len(node.args) > position else None
                 if isinstance(mask, Ref):
-                    other = Node(self._free("inverse"), NodeKind.CALL, "torch.logical_not", (mask,))
-                    args = tuple(Ref(other.name) if at == position else each for at, each in enumerate(node.args))
-                    turned = replace(node, args=args)
-                    yield f"mask of {last_part(node)} inverted", self._with(node, [other, turned])
+                    steps = _Steps(self.graph)
+                    inverse = steps.call("torch.logical_not", mask)
+                    steps.like(node, *node.args[:position], inverse, *node.args[position + 1 :])
+                    yield f"mask of {last_part(node)} inverted", steps.in_place_of(node)
         for spec in self.tensors:
             if spec.dtype == "bool":
-                other = Node(self._free("inverse"), NodeKind.CALL, "torch.logical_not", (Ref(spec.name),))
-                yield f"{spec.name} inverted", self._after_inputs(spec.name, [other])
+                steps = _Steps(self.graph)
+                steps.call("torch.logical_not", Ref(spec.name))
+                yield f"{spec.name} inverted", steps.after_input(spec.name)
         for node in self.operations:
             for setting in self.settings[node.name]:
                 if isinstance(setting.value, bool) and setting.name not in SHAPES:
@@ -635,24 +606,14 @@ class _Maker:
 
     # --- graphs ---
 
-    def _free(self, wished: str) -> str:
-        return Names(self.graph.by_name).free(f"mutant_{wished}")
-
-    def _with(self, node: Node, new: Sequence[Node]) -> Graph:
-        """The graph with other nodes in the place of one; the last of them has its name."""
-        nodes = [each for old in self.graph.nodes for each in (new if old.name == node.name else [old])]
-        return Graph(tuple(nodes), self.graph.result)
+    def _changed(self, changed: Node) -> Graph:
+        nodes = tuple(changed if each.name == changed.name else each for each in self.graph.nodes)
+        return Graph(nodes, self.graph.result)
 
     def _without(self, node: Node, operand: Ref) -> Graph:
-        instead: dict[str, Value] = {node.name: operand}
-        nodes = [_reading(each, instead) for each in self.graph.nodes if each.name != node.name]
+        instead = {node.name: operand}
+        nodes = [reading(each, instead) for each in self.graph.nodes if each.name != node.name]
         return Graph(tuple(nodes), substituted(self.graph.result, instead))
-
-    def _after_inputs(self, name: str, new: Sequence[Node]) -> Graph:
-        """The graph that reads the last of these new nodes wherever it reads this input."""
-        instead: dict[str, Value] = {name: Ref(new[-1].name)}
-        operations = [_reading(each, instead) for each in self.graph.operations]
-        return Graph((*self.graph.inputs, *new, *operations), substituted(self.graph.result, instead))
 
 
 def settings(node: Node) -> Iterator[Setting]:
@@ -691,11 +652,6 @@ def with_argument(node: Node, path: tuple[str, int | str], value: Value) -> Node
     return replace(node, kwargs=(*others, (str(place), value)))
 
 
-def _reading(node: Node, instead: dict[str, Value]) -> Node:
-    args = tuple(substituted(each, instead) for each in node.args)
-    return replace(node, args=args, kwargs=tuple((name, substituted(each, instead)) for name, each in node.kwargs))
-
-
 def _constant_for(spec: TensorSpec, *, parameter: bool) -> float | int | bool:
     """What somebody would take an input for who looked at its recording only."""
     if spec.dtype == "bool":
@@ -718,7 +674,7 @@ def _alterations(node: Node, setting: Setting) -> Iterator[Value]:
     if name == "correction" and isinstance(value, int):
         yield 1 - value
         return
-    if last_part(node) in UNALTERED or is_random(node) or not isinstance(value, int | float) or math.isnan(value):
+    if is_one_of(node, "unaltered") or is_random(node) or not isinstance(value, int | float) or math.isnan(value):
         return
     if abs(value) >= HUGE or math.isinf(value):
         sign = -1.0 if value < 0 else 1.0
@@ -745,13 +701,13 @@ def _shifts(node: Node, setting: Setting) -> Iterator[Value]:
     value = setting.value
     if setting.name in SHIFTED and isinstance(value, int) and not isinstance(value, bool):
         yield from (value + 1, value - 1)
-    if last_part(node) == "pad" and isinstance(value, Listed | tuple):
-        items = value.items if isinstance(value, Listed) else value
+    if last_part(node) == "pad":
+        items = items_of(value)
         for at in range(0, len(items) - 1, 2):
             if items[at] != items[at + 1]:
-                yield Listed((*items[:at], items[at + 1], items[at], *items[at + 2 :]))
-    if last_part(node) == "pad" and setting.name == "value" and isinstance(value, int | float):
-        yield value + 1
+                yield Listed(_exchanged(items, at))
+        if setting.name == "value" and isinstance(value, int | float):
+            yield value + 1
     if node.target != "operator.getitem" or setting.path != ("args", 1):
         return
     places = value if isinstance(value, tuple) else (value,)
@@ -784,11 +740,15 @@ def _other_axes(setting: Setting) -> Iterator[Value]:
     value, name = setting.value, setting.name
     if isinstance(value, int) and not isinstance(value, bool) and name in ("dim", "dim0", "dim1", "axis"):
         yield from (value - 1, value + 1)
-    items = value.items if isinstance(value, Listed) else value
-    if name in ("dims", "dim") and isinstance(items, tuple) and all(isinstance(each, int) for each in items):
+    items = items_of(value)
+    if name in ("dims", "dim") and all(isinstance(each, int) for each in items):
         for at in range(len(items) - 1):
-            turned = (*items[:at], items[at + 1], items[at], *items[at + 2 :])
-            yield Listed(turned) if isinstance(value, Listed) else turned
+            yield Listed(_exchanged(items, at)) if isinstance(value, Listed) else _exchanged(items, at)
+
+
+def _exchanged(items: tuple[Value, ...], at: int) -> tuple[Value, ...]:
+    """The items, one of them exchanged with the next."""
+    return (*items[:at], items[at + 1], items[at], *items[at + 2 :])
 
 
 def _shown(value: Value) -> str:

@@ -5,16 +5,13 @@ the input, perhaps through views and conversions, takes it as a weight. A name s
 
 from collections.abc import Sequence
 
-from passnet_core.graphs.effects import last_part
+from passnet_core.graphs.effects import is_one_of
 from passnet_core.graphs.ir import Graph, Node, Ref
-from passnet_core.judge.numerics.integer_ranges import UNCHANGED
 from passnet_core.operations.binding import bind, regular
-from passnet_core.operations.kinds import named
 from passnet_core.records import TensorSpec
 
-WEIGHING = named("weighing")
 WEIGHTS = frozenset({"weight", "bias", "running_mean", "running_var"})
-"""The names of their parameters for these."""
+"""The names of the parameters that are weights."""
 
 
 def parameters(graph: Graph, specs: Sequence[TensorSpec]) -> frozenset[str]:
@@ -29,10 +26,10 @@ def parameters(graph: Graph, specs: Sequence[TensorSpec]) -> frozenset[str]:
 
 def _takes_as_weight(reader: Node, name: str, taken: set[str]) -> bool:
     """Whether the operation takes the value as a weight and as nothing else. taken: later nodes that are weights."""
-    if last_part(reader) in UNCHANGED:
+    if is_one_of(reader, "keeping_values"):
         others = (*reader.args[1:], *(value for _, value in reader.kwargs))
         return reader.name in taken and reader.args[:1] == (Ref(name),) and Ref(name) not in others
-    if last_part(reader) not in WEIGHING:
+    if not is_one_of(reader, "weighing"):
         return False
     places = [place for place, value in bind(reader).arguments if value == Ref(name)]
     return bool(places) and WEIGHTS.issuperset(places)

@@ -3,7 +3,7 @@
 import hashlib
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TypeGuard
 
 import torch
@@ -451,7 +451,8 @@ def draw(
         generator = torch.Generator(device=device).manual_seed(_seed_of(seed, input_draw, index))
         if not role.free and any(sizes[each.name] != each.shape for each in specs):
             role = replace(role, whole=None, apart=())
-        drawn.append(_one(spec, sizes[spec.name], kind, turn, scale, role, index_limit(role, sizes), generator))
+        limit = index_limit(role, sizes)
+        drawn.append(_drawn(_Asked(spec, sizes[spec.name], kind, turn, scale, role, limit, generator)))
     return drawn
 
 
@@ -490,17 +491,22 @@ def index_limit(role: InputRole, sizes: Mapping[str, tuple[int, ...]]) -> int | 
     return min(known) if known else None
 
 
-def _one(
-    spec: TensorSpec,
-    shape: tuple[int, ...],
-    input_draw: str,
-    turn: int,
-    scale: float,
-    role: InputRole,
-    limit: int | None,
-    generator: torch.Generator,
-) -> Drawn:
-    dtype = dtype_of(spec)
+@dataclass(frozen=True)
+class _Asked:
+    """One input of one draw. limit: what it stays below if it is an index."""
+
+    spec: TensorSpec
+    shape: tuple[int, ...]
+    input_draw: str
+    turn: int
+    scale: float
+    role: InputRole
+    limit: int | None
+    generator: torch.Generator
+
+
+def _drawn(asked: _Asked) -> Drawn:
+    spec, role, shape, dtype = asked.spec, asked.role, asked.shape, dtype_of(asked.spec)
     if dtype not in DTYPES.values():
         raise BadInput(f"Input {spec.name!r} has the dtype {spec.dtype}, for which no values can be drawn.")
     if spec.data is not None and math.prod(spec.shape) == len(spec.data):
@@ -508,23 +514,41 @@ def _one(
         if role.number:
             return int(given.item())
         if shape == spec.shape:
-            return given.to(dtype).to(generator.device)
+            return given.to(dtype).to(asked.generator.device)
     if dtype is torch.bool:
-        return _booleans(shape, input_draw, generator)
+        return _booleans(asked)
     if dtype.is_complex:
-        parts = [_floats(spec, shape, input_draw, turn, scale, role, generator) for _ in range(2)]
-        return torch.complex(*parts).to(dtype)
+        return torch.complex(_floats(asked), _floats(asked)).to(dtype)
     if dtype.is_floating_point:
-        return _floats(spec, shape, input_draw, turn, scale, role, generator).to(dtype)
-    whole = _integers(spec, shape, input_draw, scale, role, limit, dtype, generator)
+        return _floats(asked).to(dtype)
+    whole = _integers(asked)
     return int(whole.reshape(-1)[0].item()) if role.number else whole
 
 
-def _booleans(shape: tuple[int, ...], input_draw: str, generator: torch.Generator) -> torch.Tensor:
-    if input_draw == "sparse":
-        return _impulses(shape, generator) != 0
-    values = torch.rand(shape, generator=generator, device=generator.device) < 0.5
-    return _with_equal_rows(values, False, True, generator) if input_draw == "masks" else values
+def _even(shape: tuple[int, ...], generator: torch.Generator, dtype: torch.dtype | None = None) -> torch.Tensor:
+    """Numbers from 0 to 1."""
+    return torch.rand(shape, generator=generator, dtype=dtype, device=generator.device)
+
+
+def _wholes(low: int, high: int, shape: tuple[int, ...], generator: torch.Generator) -> torch.Tensor:
+    """Whole numbers from low to high, both included."""
+    return torch.randint(low, high + 1, shape, generator=generator, device=generator.device)
+
+
+def _some_of(values: torch.Tensor, shape: tuple[int, ...], generator: torch.Generator) -> torch.Tensor:
+    return values[_wholes(0, values.numel() - 1, shape, generator)]
+
+
+def _shuffled(count: int, generator: torch.Generator) -> torch.Tensor:
+    """The numbers below this one in random order."""
+    return _even((count,), generator).argsort()
+
+
+def _booleans(asked: _Asked) -> torch.Tensor:
+    if asked.input_draw == "sparse":
+        return _impulses(asked.shape, asked.generator) != 0
+    values = _even(asked.shape, asked.generator) < 0.5
+    return _with_equal_rows(values, False, True, asked.generator) if asked.input_draw == "masks" else values
 
 
 def _with_equal_rows(values: torch.Tensor, none: float, every: float, generator: torch.Generator) -> torch.Tensor:
@@ -535,56 +559,52 @@ def _with_equal_rows(values: torch.Tensor, none: float, every: float, generator:
     count = math.prod(rows)
     # in random order, but of each sort as many as possible: there may be few rows
     sorts = torch.arange(count, device=values.device) % 3 if count > 1 else torch.zeros(1, device=values.device)
-    order = torch.rand(count, generator=generator, device=values.device).argsort()
+    order = _shuffled(count, generator)
     chosen = (sorts[order] if count > 1 else sorts).reshape(rows)
     return torch.where(chosen == 0, none, torch.where(chosen == 1, every, values)).to(values.dtype)
 
 
-def _integers(
-    spec: TensorSpec,
-    shape: tuple[int, ...],
-    input_draw: str,
-    scale: float,
-    role: InputRole,
-    limit: int | None,
-    dtype: torch.dtype,
-    generator: torch.Generator,
-) -> torch.Tensor:
-    """Draw uniformly from the recorded range, below the size of the indexed axis; if neither is known, from 0 and 1.
-
-    The draw "ranges" takes the whole range instead, as far as every value is safe, with the marks among its values. The
-    draw "far" has numbers of all sizes and both signs."""
-    info = torch.iinfo(dtype)
+def whole_range(spec: TensorSpec, below: int | None) -> tuple[int, int]:
+    """The recorded range of integers, cut below the size of the indexed axis; 0 to 1 if neither is known."""
+    info = torch.iinfo(dtype_of(spec))
     known = spec.low is not None and spec.high is not None
     low = max(int(spec.low), info.min) if known and spec.low is not None else 0
     high = min(int(spec.high), info.max) if known and spec.high is not None else 1
-    if limit is not None:
-        low = max(low, 0) if not known else low
-        high = max(min(high if known else limit - 1, limit - 1), 0)
-    low = min(low, high)
-    device = generator.device
+    if below is not None:
+        high = max(min(high if known else below - 1, below - 1), 0)
+    return min(low, high), high
+
+
+def _integers(asked: _Asked) -> torch.Tensor:
+    """Draw uniformly from the recorded range.
+
+    The draw "ranges" takes the whole range instead, as far as every value is safe, with the marks among its values. The
+    draw "far" has numbers of all sizes and both signs."""
+    input_draw, role, shape, generator = asked.input_draw, asked.role, asked.shape, asked.generator
+    dtype = dtype_of(asked.spec)
+    info = torch.iinfo(dtype)
+    low, high = whole_range(asked.spec, asked.limit)
     if input_draw == "edges":
-        ends = torch.rand(shape, generator=generator, device=device) < 0.5
-        return torch.where(ends, low, high).to(dtype)
+        return torch.where(_even(shape, generator) < 0.5, low, high).to(dtype)
     if input_draw in ("ranges", "masks") and role.whole is not None:
         wide_low, wide_high = max(role.whole[0], info.min), min(role.whole[1], info.max)
         if input_draw == "ranges":
             low, high = wide_low, wide_high
         elif role.free and wide_low <= 0 < 1 <= wide_high and 0 <= low <= high <= 1:
             low, high = 0, 1
-    elif input_draw == "ranges" and limit is not None:
-        low, high = min(low, 0), max(limit - 1, 0)
-    values = torch.randint(low, high + 1, shape, generator=generator, device=device)
+    elif input_draw == "ranges" and asked.limit is not None:
+        low, high = min(low, 0), max(asked.limit - 1, 0)
+    values = _wholes(low, high, shape, generator)
     if input_draw == "masks" and role.free:
         values = _with_equal_rows(values, low, high, generator)
     if input_draw == "far" and role.far is not None:
-        low, high = min(low, _rooted(role.far[0], scale)), max(high, _rooted(role.far[1], scale))
+        low, high = min(low, _rooted(role.far[0], asked.scale)), max(high, _rooted(role.far[1], asked.scale))
         others = _of_all_sizes(low, high, shape, generator)
-        values = torch.where(torch.rand(shape, generator=generator, device=device) < 0.6, others, values)
+        values = torch.where(_even(shape, generator) < 0.6, others, values)
     marks = [int(mark) for mark in role.marks if low <= mark <= high and mark == int(mark)]
     marks += role.apart if input_draw == "ranges" else ()
     if input_draw in ("ranges", "far") and marks:
-        values = _mixed(values, torch.tensor(marks, device=device), 0.25, generator)
+        values = _mixed(values, marks, 0.25, generator)
     return values.to(dtype)
 
 
@@ -595,125 +615,113 @@ def _rooted(value: int, scale: float) -> int:
 
 def _of_all_sizes(low: int, high: int, shape: tuple[int, ...], generator: torch.Generator) -> torch.Tensor:
     """Integers from low to high, half of them of all sizes and half evenly, on both sides of zero if they lie there."""
-    device = generator.device
-    below = torch.rand(shape, generator=generator, device=device) * (low < 0) > 0.5
-    at = torch.rand(shape, generator=generator, dtype=torch.float64, device=device)
+    below = _even(shape, generator) * (low < 0) > 0.5
+    at = _even(shape, generator, torch.float64)
     ends = torch.where(below, float(max(-low, 0)), float(max(high, 0)))
-    evenly = torch.rand(shape, generator=generator, device=device) < 0.5
+    evenly = _even(shape, generator) < 0.5
     sizes = torch.where(evenly, at * ends, (ends + 1) ** at - 1).long()
     return torch.where(below, -sizes, sizes).clamp(low, high)
 
 
-def _mixed(values: torch.Tensor, others: torch.Tensor, share: float, generator: torch.Generator) -> torch.Tensor:
-    """Replace about this share of the values by some of the others."""
-    device = generator.device
-    chosen = torch.randint(0, others.numel(), values.shape, generator=generator, device=device)
-    replaced = torch.rand(values.shape, generator=generator, device=device) < share
-    return torch.where(replaced, others.to(values)[chosen], values)
-
-
-def _floats(
-    spec: TensorSpec,
-    shape: tuple[int, ...],
-    input_draw: str,
-    turn: int,
-    scale: float,
-    role: InputRole,
-    generator: torch.Generator,
+def _mixed(
+    values: torch.Tensor, others: torch.Tensor | Sequence[float], share: float, generator: torch.Generator
 ) -> torch.Tensor:
+    """Replace about this share of the values by some of the others."""
+    known = torch.as_tensor(others, dtype=values.dtype, device=values.device)
+    some = _some_of(known, values.shape, generator)
+    return torch.where(_even(values.shape, generator) < share, some, values)
+
+
+def _floats(asked: _Asked) -> torch.Tensor:
     """Draw in float64 for float64 and complex128 inputs, otherwise in float32; the caller converts."""
+    spec, input_draw, role, scale, shape = asked.spec, asked.input_draw, asked.role, asked.scale, asked.shape
     kind = torch.float64 if spec.dtype in ("float64", "complex128") else torch.float32
-    device = generator.device
+    generator, device = asked.generator, asked.generator.device
     noise = torch.randn(shape, generator=generator, dtype=kind, device=device)
     mean, std = spec.mean or 0.0, 1.0 if spec.std is None else spec.std
     if input_draw == "recorded":
         values = noise * std * RECORDED_SPREAD + mean
         return _within(values, spec, RECORDED_LIMIT)
-    parameter = is_parameter(spec, role)
-    spread = std if std > 0 else usual_spread(mean, parameter)
+    parameter, spread = is_parameter(spec, role), spread_of(spec, role)
     if role.variance:
         if input_draw in ("faint", "tiny"):
             least, most = map(math.log, FAINT_VARIANCES)
-            at = torch.rand(shape, generator=generator, dtype=kind, device=device)
+            at = _even(shape, generator, kind)
             return _within(torch.exp(least + at * (most - least)), spec, math.inf).clamp(min=FAINT_VARIANCES[0])
         # a variance must stay above 0, so no draw flips its sign or sets it to 0: only its size varies
         centre = mean if mean > 0 else 1.0
         widened = WIDE * scale if input_draw == "wide" else 1.0
         return _within(centre * torch.exp(noise * 0.5) * widened, spec, math.inf).clamp(min=LEAST_VARIANCE)
-    most = RECORDED_LIMIT * WIDE
+    typical, most = noise * spread + mean, RECORDED_LIMIT * WIDE
     match input_draw:
         case "wide" | "signed" if role.power and not parameter and spec.dtype in ("float16", "bfloat16"):
             # evenly over the range of exponentials, on two draws: few values tell nothing about many small errors
             largest = MOST_POWER * math.log(torch.finfo(dtype_of(spec)).max) * (scale if input_draw == "wide" else 1.0)
-            values = (torch.rand(shape, generator=generator, dtype=kind, device=device) * 2 - 1) * largest
+            values = (_even(shape, generator, kind) * 2 - 1) * largest
         case "wide":
             values = noise * spread * WIDE * scale + mean
         case "signed":
             # mirror a recorded range within itself: outside it, all values would be clamped to one limit
-            values = _turning_point(spec) - (noise * spread + mean)
+            values = _turning_point(spec) - typical
         case "sparse" if not parameter:
             values = _impulses(shape, generator).to(kind) * max(abs(mean), spread, 1.0)
             values = _with_faint_rows(values, generator)
         case "edges" if not parameter:
-            values = _mixed(noise * spread + mean, torch.tensor(EDGE_VALUES, dtype=kind) * scale, 0.5, generator)
+            values = _mixed(typical, torch.tensor(EDGE_VALUES, dtype=kind) * scale, 0.5, generator)
         case "faint" if not parameter:
             sizes = torch.tensor(_faint_sizes(spec, role), dtype=kind, device=device)
             rows = (*shape[:-1], 1) if shape else ()
-            factors = FAINT_SPREAD ** (torch.rand(rows, generator=generator, dtype=kind, device=device) * 2 - 1)
-            values = noise * factors * sizes[torch.randint(0, len(sizes), rows, generator=generator, device=device)]
+            factors = FAINT_SPREAD ** (_even(rows, generator, kind) * 2 - 1)
+            values = noise * factors * _some_of(sizes, rows, generator)
         case "tiny" if not parameter:
             known = _faint_sizes(spec, role)
-            values = noise * known[(turn - 1) % len(known)]
+            values = noise * known[(asked.turn - 1) % len(known)]
         case "blank" if not parameter:
-            values = _with_equal_rows(noise * spread + mean, 0.0, 1.0, generator)
+            values = _with_equal_rows(typical, 0.0, 1.0, generator)
         case "limits" if not parameter and role.marks:
             marks = torch.tensor(role.marks, dtype=kind, device=device)
             above, below = (torch.nextafter(marks, marks * 0 + end) for end in (math.inf, -math.inf))
             beyond = torch.cat([marks, above, below, marks * 1.5 + 0.5, marks * 1.5 - 0.5])
             most = min(torch.finfo(dtype_of(spec)).max, math.inf if scale == 1 else most * scale)
-            values = _mixed(noise * spread + mean, beyond, 0.5, generator)
+            values = _mixed(typical, beyond, 0.5, generator)
         case "huge" if not parameter and role.guarded:
             most = torch.finfo(dtype_of(spec)).max
             largest = torch.tensor([0.7, 0.9, 1.0, -0.7, -0.9, -1.0], dtype=kind, device=device) * most
-            values = _mixed(noise * spread + mean, largest, 0.1, generator)
+            values = _mixed(typical, largest, 0.1, generator)
         case "infinite" if not parameter and role.guarded:
             most = math.inf
-            lost = torch.full((1,), -math.inf, dtype=kind, device=device)
-            values = _mixed(noise * spread + mean, lost, 0.3, generator)
+            values = _mixed(typical, [-math.inf], 0.3, generator)
             values = _with_equal_rows(values, -math.inf, 0.0, generator)
         case "undefined" if role.lost:
-            lost = torch.tensor([float(each) for each in role.lost], dtype=kind, device=device)
-            values = _mixed(noise * spread + mean, lost, 0.2, generator)
+            values = _mixed(typical, [float(each) for each in role.lost], 0.2, generator)
             most = math.inf
         case "halves" | "ties" if (role.halves if input_draw == "halves" else role.ties) == "unit":
-            values = 2.0 ** torch.randint(-1, 2, shape, generator=generator, device=device).to(kind)
+            values = 2.0 ** _wholes(-1, 1, shape, generator).to(kind)
         case "halves" if role.halves:
-            steps = torch.randint(-9, 10, shape, generator=generator, device=device).to(kind) / 2
-            exact = torch.rand(shape, generator=generator, device=device) < HALVES
-            values = torch.where(exact, steps, noise * spread + mean)
+            steps = _wholes(-9, 9, shape, generator).to(kind) / 2
+            values = torch.where(_even(shape, generator) < HALVES, steps, typical)
         case "ties" if role.ties:
-            values = torch.randint(-9, 10, shape, generator=generator, device=device).to(kind) / 2
+            values = _wholes(-9, 9, shape, generator).to(kind) / 2
         case "large" if not parameter:
             most = (2 * LARGEST) ** scale
-            at = torch.rand(shape, generator=generator, dtype=kind, device=device)
-            values = noise * LARGEST ** (at * scale)
+            values = noise * LARGEST ** (_even(shape, generator, kind) * scale)
         case "weights" if role.slope:
-            values = (torch.rand(shape, generator=generator, dtype=kind, device=device) * 2 - 1) * SLOPES
+            values = (_even(shape, generator, kind) * 2 - 1) * SLOPES
         case "deep" if not parameter and role.deep and spec.low is None and spec.high is None:
             most = math.inf
-            values = noise + _depths(dtype_of(spec), shape, turn, role.deep, generator).to(kind) * scale
+            values = noise + _depths(dtype_of(spec), shape, asked.turn, role.deep, generator).to(kind) * scale
         case "magnitudes" if not parameter and role.spans:
             most = math.inf
-            at = torch.rand(shape, generator=generator, dtype=kind, device=device) * 2 - 1
+            at = _even(shape, generator, kind) * 2 - 1
             values = torch.sign(noise) * torch.finfo(dtype_of(spec)).max ** (at * SPAN * scale)
         case "weights" if parameter and len(shape) > 1:
             faint = torch.tensor(_faint_sizes(spec, role), dtype=kind, device=device)
-            values = _with_rows_of_all_sizes(noise, noise * spread + mean, faint, scale, generator)
+            values = _with_rows_of_all_sizes(noise, typical, faint, scale, generator)
         case "offsets" if not parameter and spec.low is None and spec.high is None:
             most = math.inf
-            values = noise + _offsets(dtype_of(spec), shape, turn, generator).to(kind) * scale
+            values = noise + _offsets(dtype_of(spec), shape, asked.turn, generator).to(kind) * scale
         case _:
-            values = noise * spread + mean
+            values = typical
     return _within(values, spec, most)
 
 
@@ -725,14 +733,14 @@ def _offsets(dtype: torch.dtype, shape: tuple[int, ...], turn: int, generator: t
     alike = tuple(1 for _ in shape)
     rows = ((*shape[:-1], 1), alike, (*alike[:-1], *shape[-1:]))[(turn - 1) % 3] if shape else ()
     count = math.prod(rows)
-    order = torch.rand(count, generator=generator, device=device).argsort()
+    order = _shuffled(count, generator)
     # of each as many as possible, from the first one on
     chosen = torch.arange(count, device=device)[order].reshape(rows)
     offsets = known[chosen % len(known)]
     if turn % 3 != 1 or count < 2:
         return offsets
-    rest = known[torch.randint(0, len(known), rows, generator=generator, device=device)]
-    start = torch.rand(rows, generator=generator, device=device) * shape[-1]
+    rest = _some_of(known, rows, generator)
+    start = _even(rows, generator) * shape[-1]
     cut = (chosen // len(known) % 2 == 1) & (torch.arange(shape[-1], device=device) > start)
     return torch.where(cut, rest, offsets)
 
@@ -743,7 +751,7 @@ def _depths(
     """An offset for each index of the first axis: a third far from zero on the side of sign, a third on the other side.
     In every second turn all on the side of sign."""
     count = shape[0] if shape and turn % 2 else 1
-    order = torch.rand(count, generator=generator, device=generator.device).argsort()
+    order = _shuffled(count, generator)
     depth = sign * (DEEP_IN_FLOAT16 if dtype is torch.float16 else DEEP)
     depths = torch.tensor([depth, -depth, 0.0], device=generator.device)
     return depths[order % 3].reshape(count, *(1 for _ in shape[1:])) if shape else depths[0]
@@ -755,9 +763,9 @@ def _with_rows_of_all_sizes(
     """The values with a quarter of the rows zeros, as if pruned, a quarter of faint sizes, and a quarter large."""
     rows = (*values.shape[:-1], 1)
     device = values.device
-    order = torch.rand(math.prod(rows), generator=generator, device=device).argsort()
+    order = _shuffled(math.prod(rows), generator)
     sort = (torch.arange(len(order), device=device) % 4)[order].reshape(rows)
-    sizes = faint[torch.randint(0, len(faint), rows, generator=generator, device=device)]
+    sizes = _some_of(faint, rows, generator)
     large = (noise * RECORDED_LIMIT).clamp(-RECORDED_LIMIT, RECORDED_LIMIT) * scale
     return torch.where(sort == 0, 0.0, torch.where(sort == 1, noise * sizes, torch.where(sort == 2, large, values)))
 
@@ -780,9 +788,12 @@ def _within(values: torch.Tensor, spec: TensorSpec, limit: float) -> torch.Tenso
     return values.clamp(min=low, max=max(low, high))
 
 
-def usual_spread(mean: float, parameter: bool) -> float:
-    """The spread that replaces a recorded spread of 0: 1 for activations, a tenth of max(|mean|, 1) for parameters."""
-    return PARAMETER_SPREAD * max(abs(mean), 1.0) if parameter else 1.0
+def spread_of(spec: TensorSpec, role: InputRole) -> float:
+    """The recorded spread, 1 if there is none. A spread of 0 is replaced: by 1 for activations, by a tenth of
+    max(|mean|, 1) for parameters."""
+    std = 1.0 if spec.std is None else spec.std
+    usual = PARAMETER_SPREAD * max(abs(spec.mean or 0.0), 1.0) if is_parameter(spec, role) else 1.0
+    return std if std > 0 else usual
 
 
 def is_parameter(spec: TensorSpec, role: InputRole) -> bool:
@@ -792,15 +803,14 @@ def is_parameter(spec: TensorSpec, role: InputRole) -> bool:
 
 def _impulses(shape: tuple[int, ...], generator: torch.Generator) -> torch.Tensor:
     """Zeros with one impulse of 1, and along each axis a second one of -2 in another position."""
-    device = generator.device
-    values = torch.zeros(shape, device=device)
+    values = torch.zeros(shape, device=generator.device)
     if not values.numel():
         return values
-    place = [int(torch.randint(0, size, (), generator=generator, device=device)) for size in shape]
+    place = [int(_wholes(0, size - 1, (), generator)) for size in shape]
     values[tuple(place)] = 1.0
     for axis, size in enumerate(shape):
         beside = list(place)
-        step = 1 + int(torch.randint(0, max(size - 1, 1), (), generator=generator, device=device))
+        step = int(_wholes(1, max(size - 1, 1), (), generator))
         beside[axis] = (place[axis] + step) % size
         values[tuple(beside)] = -2.0 if beside != place else 1.0
     return values
@@ -812,7 +822,6 @@ def _with_faint_rows(values: torch.Tensor, generator: torch.Generator) -> torch.
         return values
     empty = (values == 0).all(-1, keepdim=True)
     chosen = empty & (empty.flatten().cumsum(0).reshape(empty.shape) % 2 == 1)
-    device = generator.device
-    size = (torch.rand(values.shape, generator=generator, dtype=values.dtype, device=device) + 0.5) * FAINT
-    negative = torch.rand(values.shape, generator=generator, device=device) < 0.5
+    size = (_even(values.shape, generator, values.dtype) + 0.5) * FAINT
+    negative = _even(values.shape, generator) < 0.5
     return torch.where(chosen, torch.where(negative, -size, size), values)

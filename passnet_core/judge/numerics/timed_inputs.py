@@ -12,8 +12,8 @@ from passnet_core.judge.numerics.input_draws import (
     RECORDED_SPREAD,
     dtype_of,
     index_limit,
-    is_parameter,
-    usual_spread,
+    spread_of,
+    whole_range,
 )
 from passnet_core.judge.protocol.reference_bench import PLAIN_ROLE, InputRole
 from passnet_core.judge.protocol.timed_calls import SLOTS
@@ -38,17 +38,16 @@ def fills(specs: Sequence[TensorSpec], roles: Mapping[str, InputRole], profile: 
         elif dtype.is_floating_point or dtype.is_complex:
             found.append({**common, **(_recorded(spec) if profile is Profile.PASSNET else _floats(spec, role))})
         else:
-            low, high = _range(spec, index_limit(role, sizes), torch.iinfo(dtype))
+            low, high = whole_range(spec, index_limit(role, sizes))
             found.append({**common, "kind": "whole", "low": low, "high": high})
     return found
 
 
 def _floats(spec: TensorSpec, role: InputRole) -> Fill:
-    mean, std = spec.mean or 0.0, 1.0 if spec.std is None else spec.std
+    mean = spec.mean or 0.0
     if role.variance:
         return {"kind": "variance", "mean": mean if mean > 0 else 1.0}
-    spread = std if std > 0 else usual_spread(mean, is_parameter(spec, role))
-    return {"kind": "float", "mean": mean, "spread": spread, "low": spec.low, "high": spec.high}
+    return {"kind": "float", "mean": mean, "spread": spread_of(spec, role), "low": spec.low, "high": spec.high}
 
 
 def _recorded(spec: TensorSpec) -> Fill:
@@ -56,16 +55,6 @@ def _recorded(spec: TensorSpec) -> Fill:
     low = -RECORDED_LIMIT if spec.low is None else spec.low
     high = RECORDED_LIMIT if spec.high is None else spec.high
     return {"kind": "float", "mean": mean, "spread": std * RECORDED_SPREAD, "low": low, "high": high}
-
-
-def _range(spec: TensorSpec, below: int | None, info: torch.iinfo) -> tuple[int, int]:
-    """The recorded range, cut below the size of the indexed axis; 0 to 1 if neither is known."""
-    known = spec.low is not None and spec.high is not None
-    low = max(int(spec.low), info.min) if known and spec.low is not None else 0
-    high = min(int(spec.high), info.max) if known and spec.high is not None else 1
-    if below is not None:
-        high = max(min(high if known else below - 1, below - 1), 0)
-    return min(low, high), high
 
 
 class Buffers:

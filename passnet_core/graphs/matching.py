@@ -90,10 +90,9 @@ def find_matches(
     taken: node that no match may contain -> the reason, as a sentence without its full stop.
     keep: number of failed attempts to report if nothing matches; it affects nothing else.
     budget: most steps of the search; None: BUDGET."""
-    search = _Search(pattern, graph, bind, pattern_bind or bind, needed or (), taken or {})
-    search.keep = keep
-    search.budget = BUDGET if budget is None else budget
-    return search.matching()
+    most = BUDGET if budget is None else budget
+    reads = remembered(bind), remembered(pattern_bind or bind)
+    return _Search(pattern, graph, *reads, needed or (), dict(taken or {}), keep, most).matching()
 
 
 class _BudgetSpent(Exception):
@@ -145,35 +144,30 @@ _PARTIAL_STEPS = 20_000
 """Attempts and steps up to which a diagnosis also tries parts of the pattern that cannot be nearer than the best."""
 
 
+@dataclass
 class _Search:
     """One pattern in one graph."""
 
-    def __init__(
-        self,
-        pattern: Graph,
-        graph: Graph,
-        bind: Bind,
-        pattern_bind: Bind,
-        needed: Collection[str],
-        taken: Mapping[str, str],
-    ) -> None:
-        self.pattern = pattern
-        self.graph = graph
-        self.read = remembered(bind)
-        self.read_pattern = remembered(pattern_bind)
-        self.needed = needed
-        self.taken = dict(taken)
-        self.order = TopologicalOrder(graph, self._step)
-        self.steps = 0
-        self.budget = BUDGET
-        self.diagnosing = False
-        self.best: tuple[_Score, NearestMiss] | None = None
-        self.keep = 0
-        self.kept: list[tuple[_Score, MatchAttempt]] = []
-        self.tried = 0
-        self.paired: set[tuple[str, str]] = set()
+    pattern: Graph
+    graph: Graph
+    read: Bind
+    read_pattern: Bind
+    needed: Collection[str]
+    taken: dict[str, str]
+    keep: int
+    budget: int
+    steps: int = 0
+    diagnosing: bool = False
+    best: tuple[_Score, NearestMiss] | None = None
+    kept: list[tuple[_Score, MatchAttempt]] = field(default_factory=list)
+    tried: int = 0
+    paired: set[tuple[str, str]] = field(default_factory=set)
 
     # --- facts about both graphs ---
+
+    @cached_property
+    def order(self) -> TopologicalOrder:
+        return TopologicalOrder(self.graph, self._step)
 
     @cached_property
     def live(self) -> dict[str, Node]:

@@ -5,6 +5,7 @@ write an argument as in the graph, swap operands, call the same operation in the
 is kept if the pattern then matches or comes strictly nearer; the differences that remain are treated in the same way.
 """
 
+import itertools
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import TypeAlias
@@ -12,7 +13,7 @@ from typing import TypeAlias
 from passnet_core.graphs.ir import Graph, Listed, Node, NodeKind, Ref, Value, references, with_arguments
 from passnet_core.graphs.matching import Bind, Matching, called, find_matches, same, shown
 from passnet_core.graphs.vocabulary import operator_label
-from passnet_core.records import Difference, MatchAttempt, MissKind
+from passnet_core.records import Difference, MissKind
 
 MOST_TRIALS = 24
 """Most changes that are tried for one pattern."""
@@ -98,22 +99,23 @@ def mended(
     return found if found.changes else None
 
 
+@dataclass
 class _Trials:
     """Tries a bounded number of changes of a pattern on one graph."""
 
-    def __init__(self, graph: Graph, bind: Bind, pattern_bind: Bind, needed: Collection[str] | None) -> None:
-        self.graph = graph
-        self.bind = bind
-        self.pattern_bind = pattern_bind
-        self.needed = needed
-        self.trials = 0
-        self.steps = 0
+    graph: Graph
+    bind: Bind
+    pattern_bind: Bind
+    needed: Collection[str] | None
+    trials: int = 0
+    steps: int = 0
 
     def nearer(self, found: Mended) -> Mended | None:
         """Add one change: the first that makes the pattern match, else the one that brings it nearest."""
         best: Mended | None = None
         for attempt in found.matching.attempts[:_ATTEMPTS]:
-            for change in self.changes(found.pattern, attempt):
+            differences = attempt.differences[:_DIFFERENCES]
+            for change in itertools.chain.from_iterable(self._answers(found.pattern, each) for each in differences):
                 if self.trials >= MOST_TRIALS or self.steps >= MOST_STEPS:
                     return best
                 self.trials += 1
@@ -135,10 +137,6 @@ class _Trials:
         )  # fmt: skip
         self.steps += matching.steps
         return Mended(pattern, (*found.changes, change), matching)
-
-    def changes(self, pattern: Graph, attempt: MatchAttempt) -> Iterator[Change]:
-        for difference in attempt.differences[:_DIFFERENCES]:
-            yield from self._answers(pattern, difference)
 
     def _answers(self, pattern: Graph, difference: Difference) -> Iterator[Change]:
         """Yield the changes that may remove a difference, the smallest first."""

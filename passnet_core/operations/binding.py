@@ -23,6 +23,11 @@ NAMED = frozenset({"weight", "bias", "min", "max"})
 """Operands that all readers of a call know by these names."""
 OPERANDS = ("Tensor", "List[Tensor]", "number")
 """The types of what an operation computes with."""
+PLAIN_TYPES: Mapping[str, tuple[type, ...]] = {
+    "bool": (bool,), "int": (int, Symbol), "float": (int, float), "number": (int, float), "str": (str,),
+    "Device": (DeviceLiteral, str),
+}  # fmt: skip
+"""The literals that may be passed for a parameter of a type; of other types, any."""
 
 
 @dataclass(frozen=True)
@@ -173,17 +178,9 @@ def _fits(parameter: Parameter, value: Value, exactly: bool) -> bool:
         return not exactly and isinstance(value, int | float) and parameter.name not in ("self", "input")
     if kind.startswith("List["):
         return isinstance(value, tuple | Listed) or (_is_size(value) and parameter.length is not None)
-    if kind == "bool":
-        return isinstance(value, bool)
-    if kind == "int":
-        return (isinstance(value, int) and not isinstance(value, bool)) or isinstance(value, Symbol)
-    if kind in ("float", "number"):
-        return isinstance(value, int | float)
-    if kind == "str":
-        return isinstance(value, str)
-    if kind == "Device":
-        return isinstance(value, DeviceLiteral | str)
-    return True
+    if kind == "int" and isinstance(value, bool):
+        return False
+    return isinstance(value, PLAIN_TYPES.get(kind, object))
 
 
 _TO_DEFAULTS: Mapping[str, Value] = {

@@ -7,7 +7,8 @@ intermediate results: each of them is moved by one ulp of its dtype, in eager it
 
 import math
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
-from functools import partial
+from dataclasses import KW_ONLY, dataclass, field
+from functools import cached_property, partial
 from itertools import chain
 
 import torch
@@ -48,6 +49,7 @@ STEPPED = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 """The dtypes whose next number can be told."""
 
 
+@dataclass
 class PerturbedResults:
     """The float64 results for each of perturbations(inputs), and eager's with its intermediate results moved. They are
     computed at the first request, like the inputs. For an output of whole numbers: the float64 results, half precision
@@ -57,27 +59,15 @@ class PerturbedResults:
     and halves stay as they are, so that what happens at exactly these counts. offsets: rows lie far from zero. still:
     the inputs that are not shaken if they are in half precision."""
 
-    def __init__(
-        self,
-        witness: Computing,
-        inputs: Callable[[], Sequence[Drawn]],
-        seed: int,
-        *,
-        eager: Returned,
-        halves: bool = False,
-        offsets: bool = False,
-        still: Collection[int] = (),
-    ) -> None:
-        self.witness = witness
-        self.inputs = inputs
-        self.seed = seed
-        self.eager = eager
-        self.halves = halves
-        self.still = still
-        self.ulps = SUMMED_ULPS if offsets else 1
-        self._found: dict[bool, list[tuple[list[Drawn], Returned]]] = {}
-        self._moved: list[tuple[list[Drawn], Returned]] | None = None
-        self._shaken: list[tuple[Produced, ...]] | None = None
+    witness: Computing
+    inputs: Callable[[], Sequence[Drawn]]
+    seed: int
+    _: KW_ONLY
+    eager: Returned
+    halves: bool = False
+    offsets: bool = False
+    still: Collection[int] = ()
+    _found: dict[bool, list[tuple[list[Drawn], Returned]]] = field(default_factory=dict, init=False)
 
     def output(self, index: int) -> Callable[[], Iterable[Produced]]:
         """A function that computes the results of one output."""
@@ -89,7 +79,7 @@ class PerturbedResults:
         results = self._results(not whole)
         yield from (returned.outputs[index] for _, returned in results)
         if not whole:
-            moved = (returned.outputs[index] for _, returned in self._moved_results())
+            moved = (returned.outputs[index] for _, returned in self._moved)
             # where nothing was moved, the results are eager's own
             yield from (each for each in moved if not _equal(wanted, each))
         elif results:
@@ -103,33 +93,35 @@ class PerturbedResults:
 
     def shaken(self, index: int) -> list[torch.Tensor]:
         """The float64 results of one output on inputs shaken twice, as far as they can be computed."""
-        if self._shaken is None:
-            ways = (shaken(self.inputs(), self.seed + turn, self.still) for turn in range(SHAKES))
-            self._shaken = [returned.outputs for _, returned in self._computed(ways, [CallableName.FLOAT64])]
         values = [outputs[index].value for outputs in self._shaken if index < len(outputs)]
         return [each for each in values if isinstance(each, torch.Tensor)]
+
+    @cached_property
+    def _shaken(self) -> list[tuple[Produced, ...]]:
+        ways = (shaken(self.inputs(), self.seed + turn, self.still) for turn in range(SHAKES))
+        return [returned.outputs for _, returned in self._computed(ways, [CallableName.FLOAT64])]
 
     def input(self, index: int) -> Callable[[], Iterable[Produced]]:
         """A function that computes what the float64 calls, and those of moved results, leave in one input."""
         return lambda: tuple(
-            after(returned, index, inputs) for inputs, returned in (*self._results(True), *self._moved_results())
+            after(returned, index, inputs) for inputs, returned in (*self._results(True), *self._moved)
         )
 
     def _results(self, wide: bool) -> list[tuple[list[Drawn], Returned]]:
         """The perturbed inputs and their float64 results. wide: half precision is widened before."""
         if wide not in self._found:
             halves = [at for at, each in enumerate(self.inputs()) if wide and _is_half(each)]
-            ways = perturbations(widened(self.inputs(), halves), self.seed, halves, self.ulps)
+            ulps = SUMMED_ULPS if self.offsets else 1
+            ways = perturbations(widened(self.inputs(), halves), self.seed, halves, ulps)
             found = list(self._computed(ways, [CallableName.FLOAT64]))
             self._found[wide] = [each for each in found if len(each[1].outputs) == len(found[0][1].outputs)]
         return self._found[wide]
 
-    def _moved_results(self) -> list[tuple[list[Drawn], Returned]]:
-        if self._moved is None:
-            ways = (list(self.inputs()) for _ in range(MOVED))
-            found = self._computed(ways, [CallableName.MOVED])
-            self._moved = [each for each in found if len(each[1].outputs) == len(self.eager.outputs)]
-        return self._moved
+    @cached_property
+    def _moved(self) -> list[tuple[list[Drawn], Returned]]:
+        ways = (list(self.inputs()) for _ in range(MOVED))
+        found = self._computed(ways, [CallableName.MOVED])
+        return [each for each in found if len(each[1].outputs) == len(self.eager.outputs)]
 
     def _computed(self, ways: Iterable[list[Drawn]], names: Sequence[str]) -> Iterator[tuple[list[Drawn], Returned]]:
         for way in ways:
@@ -159,9 +151,7 @@ def _equal(one: Produced, other: Produced) -> bool:
     left, right = one.value, other.value
     if not isinstance(left, torch.Tensor) or not isinstance(right, torch.Tensor):
         return False
-    if left.dtype != right.dtype or left.shape != right.shape:
-        return False
-    return same_elements(left, right)
+    return (left.dtype, left.shape) == (right.dtype, right.shape) and same_elements(left, right)
 
 
 def same_elements(left: torch.Tensor, right: torch.Tensor) -> bool:
@@ -221,15 +211,13 @@ def perturbed(value: Drawn, seed: int, both_ways: bool, ulps: int = 1) -> Drawn:
     """Perturb floats by so many ulps: all away from zero, or each up or down at random. Zeros and other dtypes stay."""
     if not isinstance(value, torch.Tensor) or value.dtype not in STEPPED:
         return value
-    size = math.inf
-    towards = torch.full_like(value, size)
     if both_ways:
         generator = torch.Generator(device=value.device).manual_seed(seed)
         down = torch.rand(value.shape, generator=generator, device=value.device) < 0.5
-        towards = torch.where(down, torch.full_like(value, -size), towards)
     else:
         # away from zero, so that all products and sums grow together
-        towards = torch.where(value < 0, torch.full_like(value, -size), towards)
+        down = value < 0
+    towards = torch.where(down, -math.inf, math.inf).to(value.dtype)
     stepped = value
     for _ in range(ulps):
         stepped = next_after(stepped, towards)

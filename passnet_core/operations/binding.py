@@ -4,16 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from passnet_core.graphs.ir import DeviceLiteral, Graph, Listed, Node, NodeKind, Ref, Symbol, Value
+from passnet_core.operations.kinds import named
 from passnet_core.operations.table import Overload, Parameter, dtype, row
-
-VARIADIC_METHODS = frozenset(
-    {
-        "view", "reshape", "permute", "expand", "repeat", "tile", "flip", "new_zeros", "new_ones", "new_empty",
-        "resize_", "broadcast_to",
-    }
-)  # fmt: skip
-VARIADIC_FUNCTIONS = frozenset({"zeros", "ones", "empty", "rand", "randn"})
-"""Calls that accept sizes one by one as well as in a list."""
 
 ALIASES = {"input": "self", "axis": "dim", "keepdims": "keepdim"}
 """Accepted keywords, and the names that torch's schemas have for them."""
@@ -82,7 +74,7 @@ def bound(node: Node) -> tuple[Call, Overload | None]:
         return Call("Tensor.to", _bound_tensor_to(node.args, kwargs)), TO
     target = f"Tensor.{node.target}" if is_method else known.name if known else node.target
     short, args, fixed = target.rpartition(".")[2], node.args, int(is_method)
-    variadic = short in (VARIADIC_METHODS if is_method else VARIADIC_FUNCTIONS)
+    variadic = short in named("variadic_methods" if is_method else "variadic_functions")
     if variadic and len(args) > fixed and all(_is_size(each) for each in args[fixed:]):
         args = (*args[:fixed], tuple(args[fixed:]))
     # overloads for numbers in scripts come last where there is a tensor

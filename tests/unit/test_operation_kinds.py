@@ -36,6 +36,9 @@ ELSEWHERE = {
 KNOWN_BESIDES = {"swish", "grouped_mm_fallback"}
 """Operations that neither torch nor Python has by this name."""
 
+OF_PARAMETERS = {"without_effect", "shaping_parameters", "shifted_parameters"}
+"""Kinds of parameters instead of operations."""
+
 
 def known() -> frozenset[str]:
     """The last part of every name of an operation."""
@@ -82,7 +85,7 @@ def test_the_table_names_operations_that_exist() -> None:
     words = {
         word.rpartition(".")[2]
         for kind, text in tomllib.loads(KINDS.read_text(encoding="utf-8")).items()
-        if isinstance(text, str) and kind != "without_effect"  # those are parameters
+        if isinstance(text, str) and kind not in OF_PARAMETERS
         for word in text.split()
         if not word.startswith("@")
     }

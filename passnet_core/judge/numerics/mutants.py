@@ -39,33 +39,15 @@ from passnet_core.judge.numerics.input_draws import (
 from passnet_core.judge.numerics.integer_ranges import dtypes, indexings, whole_ranges
 from passnet_core.judge.numerics.parameters import parameters
 from passnet_core.operations.binding import ALIASES, bind, regular
-from passnet_core.operations.kinds import named, several
+from passnet_core.operations.kinds import mapping, named, several
 from passnet_core.records import TensorSpec
 
 MOST_MUTANTS = 60
 """At most this many mutants are made of a graph."""
 
-SHAPES = frozenset(
-    {
-        "size", "shape", "sizes", "dtype", "device", "layout", "kernel_size", "stride", "padding", "dilation", "groups",
-        "output_size", "normalized_shape", "start_dim", "end_dim", "sections", "split_size", "split_size_or_sections",
-        "chunks", "keepdim", "repeats", "num_classes", "memory_format", "inplace", "non_blocking", "copy", "training",
-        "train", "sparse", "scale_grad_by_freq", "max_norm", "norm_type", "momentum", "cudnn_enabled", "return_indices",
-        "pin_memory", "requires_grad", "num_groups", "step", "name", "antialias", "output_padding", "return_complex",
-        "padding_idx", "equation", "indices_or_sections", "size_average", "reduce", "recompute_scale_factor",
-    }
-)  # fmt: skip
-"""Parameters that decide about shapes or do not matter to values; they stay as they are."""
-
 UNARY = several("activations")
 
 COUSINS = several("cousins")
-
-WORDS: Mapping[str, str] = {
-    "none": "tanh", "tanh": "none", "nearest": "bilinear", "bilinear": "nearest", "bicubic": "bilinear",
-    "floor": "trunc", "trunc": "floor", "constant": "reflect", "reflect": "replicate", "mean": "sum", "sum": "mean",
-}  # fmt: skip
-"""Words as arguments, and others that are taken for them."""
 
 WHOLES = (("int32", 1 << 31), ("int16", 1 << 15), ("int8", 1 << 7))
 """Narrower integers, and from which number on they are not enough."""
@@ -79,9 +61,6 @@ LEAST = -10_000.0
 
 USUAL_EPSILONS = (1e-3, 1e-5, 1e-12)
 """Those that libraries take if nothing is said."""
-
-SHIFTED = frozenset({"diagonal", "shifts", "start", "index", "offset"})
-"""Integers that may be off by one."""
 
 
 @dataclass(frozen=True)
@@ -601,7 +580,7 @@ class _Maker:
                 yield f"{spec.name} inverted", steps.after_input(spec.name)
         for node in self.operations:
             for setting in self.settings[node.name]:
-                if isinstance(setting.value, bool) and setting.name not in SHAPES:
+                if isinstance(setting.value, bool) and setting.name not in named("shaping_parameters"):
                     yield self._altered(node, setting, not setting.value)
 
     # --- graphs ---
@@ -665,11 +644,12 @@ def _constant_for(spec: TensorSpec, *, parameter: bool) -> float | int | bool:
 def _alterations(node: Node, setting: Setting) -> Iterator[Value]:
     """Other values for a literal, the likeliest slip first."""
     name, value = setting.name, setting.value
-    if name in SHAPES or "dim" in name or isinstance(value, bool) or name in SHIFTED:
+    stays = name in named("shaping_parameters") or name in named("shifted_parameters") or "dim" in name
+    if stays or isinstance(value, bool):
         return
     if isinstance(value, str):
-        if value in WORDS and name in ("approximate", "mode", "rounding_mode", "reduction"):
-            yield WORDS[value]
+        if value in mapping("words") and name in ("approximate", "mode", "rounding_mode", "reduction"):
+            yield str(mapping("words")[value])
         return
     if name == "correction" and isinstance(value, int):
         yield 1 - value
@@ -699,7 +679,7 @@ def _alterations(node: Node, setting: Setting) -> Iterator[Value]:
 def _shifts(node: Node, setting: Setting) -> Iterator[Value]:
     """Other positions: the next diagonal or index, the neighbouring slice of the same length, another padding."""
     value = setting.value
-    if setting.name in SHIFTED and isinstance(value, int) and not isinstance(value, bool):
+    if setting.name in named("shifted_parameters") and isinstance(value, int) and not isinstance(value, bool):
         yield from (value + 1, value - 1)
     if last_part(node) == "pad":
         items = items_of(value)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
 from passnet_core import outside
-from passnet_core.corpus.metadata import read_example_sizes, read_specs, write_specs
+from passnet_core.corpus.metadata import parsed, read_example_sizes, read_specs, write_specs
 from passnet_core.errors import BadInput, InfrastructureError
 from passnet_core.graphs.fingerprint import structure
 from passnet_core.graphs.source import parse
@@ -90,13 +90,7 @@ def _contradiction(spec: TensorSpec, arguments: Mapping[str, bool], before: Mapp
 
 def forward_arguments(code: str, where: str) -> tuple[tuple[str, bool], ...]:
     """Return (name, whether it is a symbolic size) of forward's arguments. Raises BadInput naming the file."""
-    try:
-        module = syntax_tree(code)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        line = f" line {error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
-        reason = error.msg if isinstance(error, SyntaxError) else str(error)
-        raise BadInput(f"{where}{line} is not Python: {reason}. Restore the original file.") from None
-    for statement in module.body:
+    for statement in parsed(code, where).body:
         for inner in statement.body if isinstance(statement, ast.ClassDef) else ():
             if isinstance(inner, ast.FunctionDef) and inner.name == "forward":
                 arguments = [*inner.args.posonlyargs, *inner.args.args][1:]

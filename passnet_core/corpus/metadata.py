@@ -18,11 +18,8 @@ EXAMPLE_VALUES = "dynamic_dim_constraint_symbol2example_value"
 
 def read_specs(text: str, where: str) -> tuple[TensorSpec, ...]:
     """Return one record per class, in the file's order. Raises BadInput naming the file, the line and the attribute."""
-    specs: list[TensorSpec] = []
-    for statement in _parsed(text, where).body:
-        if isinstance(statement, ast.ClassDef):
-            specs.append(_spec(statement, where))
-    return tuple(specs)
+    classes = (each for each in parsed(text, where).body if isinstance(each, ast.ClassDef))
+    return tuple(_spec(each, where) for each in classes)
 
 
 def write_specs(specs: Sequence[TensorSpec]) -> str:
@@ -32,21 +29,21 @@ def write_specs(specs: Sequence[TensorSpec]) -> str:
 
 def read_example_sizes(text: str, where: str) -> dict[str, int]:
     """Return the example values of symbolic sizes in input_tensor_constraints.py, by lower-case symbol."""
-    for statement in _parsed(text, where).body:
-        targets = statement.targets if isinstance(statement, ast.Assign) else []
-        if any(isinstance(target, ast.Name) and target.id == EXAMPLE_VALUES for target in targets):
-            assert isinstance(statement, ast.Assign)
-            table = statement.value
-            if isinstance(table, ast.Dict):
+    for statement in parsed(text, where).body:
+        match statement:
+            case ast.Assign(targets=targets, value=ast.Dict(keys=keys, values=values)) if any(
+                isinstance(target, ast.Name) and target.id == EXAMPLE_VALUES for target in targets
+            ):
                 return {
                     key.id.lower(): value.value
-                    for key, value in zip(table.keys, table.values)
+                    for key, value in zip(keys, values)
                     if isinstance(key, ast.Name) and isinstance(value, ast.Constant) and isinstance(value.value, int)
                 }
     return {}
 
 
-def _parsed(text: str, where: str) -> ast.Module:
+def parsed(text: str, where: str) -> ast.Module:
+    """Parse a file of a task. Raises BadInput naming it and the line."""
     try:
         return syntax_tree(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:

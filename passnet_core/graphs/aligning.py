@@ -151,7 +151,7 @@ def of_bundle(bundle: Bundle, graph: Graph, match: MatchReport | None) -> dict[s
         lines: dict[int, dict[str, None]] = {}
         for line, name in pairs:
             lines.setdefault(line, {})[name] = None
-        ends = _ends(files.tree(file.name))
+        ends = _ends(files.trees[file.name])
         spans[file.name] += [Span(line, ends.get(line, line), tuple(names)) for line, names in sorted(lines.items())]
         if not nodes:
             continue
@@ -190,9 +190,6 @@ class _Files:
 
     def __init__(self, bundle: Bundle) -> None:
         self.trees = {file.name: _tree(file.code) for file in bundle.files}
-
-    def tree(self, file: str) -> ast.Module:
-        return self.trees[file]
 
     def functions(self, file: str) -> dict[str, ast.FunctionDef]:
         return {each.name: each for each in self.trees[file].body if isinstance(each, ast.FunctionDef)}

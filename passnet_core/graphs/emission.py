@@ -22,17 +22,11 @@ def emit(graph: Graph, class_name: str = "GraphModule", *, release: bool = False
     lines = _Writer(graph, release).lines()
     body = "\n".join(f"        {line}" for line in lines)
     arguments = ", ".join(["self", *(_argument(node) for node in graph.inputs)])
-    imports = ["import torch"]
-    if re.search(r"(?<![\w.'\"])math\.", body):
-        imports.insert(0, "import math")
-    if re.search(r"(?<![\w.'\"])operator\.", body):
-        imports.insert(0, "import operator")
+    imports = [f"import {each}" for each in ("operator", "math") if re.search(rf"(?<![\w.'\"]){each}\.", body)]
+    imports.append("import torch")
     if re.search(r"(?<![\w.'\"])device\(", body):
         imports.append("from torch import device")
-    return (
-        "\n".join(sorted(imports, key=lambda each: each.startswith("from")))
-        + f"\n\nclass {class_name}(torch.nn.Module):\n\n    def forward({arguments}):\n{body}\n"
-    )
+    return "\n".join(imports) + f"\n\nclass {class_name}(torch.nn.Module):\n\n    def forward({arguments}):\n{body}\n"
 
 
 def _argument(node: Node) -> str:

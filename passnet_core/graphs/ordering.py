@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from graphlib import TopologicalSorter
 
 from passnet_core.graphs.effects import Effects, changed, effects, shares_memory
 from passnet_core.graphs.ir import Graph
@@ -79,21 +80,13 @@ class TopologicalOrder:
 
     def _rank_anew(self) -> None:
         units = {name: self.groups.get(name, frozenset((name,))) for name in self.position}
-        waits = dict.fromkeys(units.values(), 0)
+        sorter = TopologicalSorter[frozenset[str]]()
         for name, unit in units.items():
+            sorter.add(unit)
             for follower in self._followers(name, True):
-                waits[units[follower]] += follower not in unit
-        ready = [unit for unit, count in waits.items() if not count]
-        self.rank.clear()
-        while ready:
-            unit = ready.pop()
-            self.rank.update(dict.fromkeys(unit, len(self.rank)))
-            for name in unit:
-                for follower in self._followers(name, True):
-                    if follower not in unit:
-                        waits[units[follower]] -= 1
-                        if not waits[units[follower]]:
-                            ready.append(units[follower])
+                if follower not in unit:
+                    sorter.add(units[follower], unit)
+        self.rank = {name: place for place, unit in enumerate(sorter.static_order()) for name in unit}
 
     def _followers(self, name: str, with_effects: bool) -> tuple[str, ...]:
         users = self.graph.users[name]

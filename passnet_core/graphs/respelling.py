@@ -24,7 +24,7 @@ from passnet_core.graphs.ir import (
     with_arguments,
 )
 from passnet_core.graphs.mending import ArgumentChange, Change, FormChange, OperandSwap, ResultAdded, changed
-from passnet_core.graphs.spelling import BINARY, COMPARED, INPLACE, UNARY, Names
+from passnet_core.graphs.spelling import INPLACE, INPLACE_OPERATORS, OPERATORS, Names
 from passnet_core.graphs.vocabulary import operator_label
 from passnet_core.outside import syntax_tree
 from passnet_core.records import LineChange
@@ -327,25 +327,21 @@ def _in_order(node: ast.AST) -> Iterator[ast.AST]:
 def _label(place: ast.AST) -> str | None:
     """Return the operator label of a syntax node; None if it computes nothing by itself."""
     match place:
+        case ast.BinOp(left=ast.Constant(), right=ast.Constant()) | ast.UnaryOp(operand=ast.Constant()):
+            return None
         case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name)):
-            return operator_label(Node("", NodeKind.CALL, f"torch.{name}"))
-        case ast.BinOp(left=ast.Constant(), right=ast.Constant()):
-            return None
-        case ast.BinOp(op=sign):
-            return operator_label(Node("", NodeKind.CALL, f"operator.{BINARY[type(sign)][0]}"))
+            target = f"torch.{name}"
         case ast.AugAssign(op=sign):
-            return operator_label(Node("", NodeKind.CALL, f"operator.i{BINARY[type(sign)][0].rstrip('_')}"))
-        case ast.UnaryOp(operand=ast.Constant()):
-            return None
-        case ast.UnaryOp(op=sign):
-            return operator_label(Node("", NodeKind.CALL, f"operator.{UNARY[type(sign)][0]}"))
-        case ast.Compare(ops=[sign]) if type(sign) in COMPARED:
-            return operator_label(Node("", NodeKind.CALL, f"operator.{COMPARED[type(sign)][0]}"))
+            target = INPLACE_OPERATORS[type(sign)]
+        case ast.BinOp(op=sign) | ast.UnaryOp(op=sign) | ast.Compare(ops=[sign]) if type(sign) in OPERATORS:
+            target = OPERATORS[type(sign)]
         case ast.Subscript(ctx=ast.Load()):
-            return "getitem"
+            target = "operator.getitem"
         case ast.Subscript(ctx=ast.Store()):
-            return "setitem"
-    return None
+            target = "operator.setitem"
+        case _:
+            return None
+    return operator_label(Node("", NodeKind.CALL, target))
 
 
 def _imported(module: ast.Module) -> set[str]:

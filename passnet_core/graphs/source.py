@@ -10,15 +10,14 @@ from passnet_core.errors import BadInput
 from passnet_core.graphs.emission import emit
 from passnet_core.graphs.ir import DeviceLiteral, Graph, Listed, Node, NodeKind, Ref, Slice, Symbol, Value, items_of
 from passnet_core.graphs.spelling import (
-    BINARY,
     BUILTINS,
-    COMPARED,
+    INPLACE_OPERATORS,
     NO_OPS,
     NUMBERS,
     OPERATOR_METHODS,
+    OPERATORS,
     ROOTS,
     TRACED,
-    UNARY,
     Names,
     is_name,
     member_problem,
@@ -174,7 +173,7 @@ class _Reader:
     def _augmented(
         self, target: ast.expr, sign: ast.operator, value: ast.expr, following: ast.stmt | None, where: ast.stmt
     ) -> int:
-        called = f"operator.i{BINARY[type(sign)][0].rstrip('_')}"
+        called = INPLACE_OPERATORS[type(sign)]
         if isinstance(target, ast.Subscript):
             item = self._subscript(target)
             changed = self._call(called, (item, self.value(value)), where)
@@ -224,19 +223,19 @@ class _Reader:
                 return self._called(expression, name)
             case ast.UnaryOp(op=sign, operand=operand):
                 inner = self.value(operand)
-                called, written_sign = UNARY[type(sign)]
-                if written_sign in "+-" and isinstance(inner, int | float) and not isinstance(inner, bool):
-                    return -inner if written_sign == "-" else inner
-                return self._call(f"operator.{called}", (inner,), expression, name)
-            case ast.BinOp(left=left, op=binary, right=right):
+                if (
+                    isinstance(sign, ast.USub | ast.UAdd)
+                    and isinstance(inner, int | float)
+                    and not isinstance(inner, bool)
+                ):
+                    return -inner if isinstance(sign, ast.USub) else inner
+                return self._call(OPERATORS[type(sign)], (inner,), expression, name)
+            case ast.BinOp(left=left, op=sign, right=right) | ast.Compare(left=left, ops=[sign], comparators=[right]):
                 operands = (self.value(left), self.value(right))
-                return self._call(f"operator.{BINARY[type(binary)][0]}", operands, expression, name)
-            case ast.Compare(left=left, ops=[comparison], comparators=[right]):
-                operands = (self.value(left), self.value(right))
-                if isinstance(comparison, ast.In):
+                if isinstance(sign, ast.In):
                     return self._call("operator.contains", operands[::-1], expression, name)
-                if type(comparison) in COMPARED:
-                    return self._call(f"operator.{COMPARED[type(comparison)][0]}", operands, expression, name)
+                if type(sign) in OPERATORS:
+                    return self._call(OPERATORS[type(sign)], operands, expression, name)
         raise self._bad(expression, f"{_shown(expression)} is not a tensor operation")
 
     def _name(self, expression: ast.Name) -> Value:

@@ -40,11 +40,16 @@ COMPARED: dict[type[ast.cmpop], tuple[str, str]] = {
     ast.Is: ("is_", "is"),
     ast.IsNot: ("is_not", "is not"),
 }
+OPERATORS: dict[type[ast.AST], str] = {
+    sign: f"operator.{name}" for table in (BINARY, UNARY, COMPARED) for sign, (name, _) in table.items()
+}
+"""The function that each sign stands for, in Python's syntax."""
+INPLACE_OPERATORS = {sign: f"operator.i{name.rstrip('_')}" for sign, (name, _) in BINARY.items()}
 KEYWORDS = frozenset({"not_", "is_", "is_not"})
 """Operators that are spelled as words. No method stands for them."""
 INFIX = {f"operator.{name}": sign for name, sign in (*BINARY.values(), *COMPARED.values())}
 PREFIX = {f"operator.{name}": sign for name, sign in UNARY.values()}
-INPLACE = {f"operator.i{name.rstrip('_')}": f"{sign}=" for name, sign in BINARY.values()}
+INPLACE = {INPLACE_OPERATORS[sign]: f"{written}=" for sign, (_, written) in BINARY.items()}
 
 BUILTINS = frozenset({"abs", "bool", "float", "getattr", "int", "len", "max", "min", "pow", "round", "sum"})
 """Built-in functions that a recorded computation may call."""

@@ -1,7 +1,5 @@
 """Labels (short names) and families of tensor operations."""
 
-from collections.abc import Iterator
-
 from passnet_core.graphs.ir import Graph, Node, NodeKind, Ref
 from passnet_core.graphs.spelling import INPLACE
 from passnet_core.operations.kinds import mapping, named
@@ -11,8 +9,6 @@ FAMILIES = (*_FAMILIES, "other")
 FAMILY: dict[str, str] = {label: family for family, labels in _FAMILIES.items() for label in labels.split()}
 
 _SHORT = mapping("labels")
-_ONE_OF_MANY = named("several_results")
-_SILENT = named("silent")
 
 
 def operator_label(node: Node) -> str:
@@ -34,16 +30,12 @@ def operator_family(node: Node) -> str:
 
 def operator_sequence(graph: Graph) -> tuple[str, ...]:
     """List the labels of a graph's operations, in order, except those that compute nothing, such as a shape."""
-    return tuple(_computing_labels(graph))
+    labels = {node.name: operator_label(node) for node in graph.nodes}
 
-
-def _computing_labels(graph: Graph) -> Iterator[str]:
-    for node in graph.operations:
-        label = operator_label(node)
-        if label in _SILENT:
-            continue
+    def computes(node: Node) -> bool:
         match node:
-            case Node(target="operator.getitem", args=(Ref(name), int())):
-                if operator_label(graph.by_name[name]) in _ONE_OF_MANY:
-                    continue
-        yield label
+            case Node(target="operator.getitem", args=(Ref(name), int())) if labels[name] in named("several_results"):
+                return False
+        return labels[node.name] not in named("silent")
+
+    return tuple(labels[node.name] for node in graph.operations if computes(node))

@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 import torch
 
-from passnet_core.judge.numerics.bias import ErrorPool
+from passnet_core.judge.numerics.bias import ErrorPool, Results
 from passnet_core.judge.numerics.elements import ulp
 from passnet_core.judge.numerics.input_draws import draw
 from passnet_core.judge.numerics.perturbing import SHAKES, shaken
@@ -57,13 +57,8 @@ def worst(
             return graph(exactly, *(torch.as_tensor(value).double() for value in values))
 
         changed = [exact(shaken(inputs, turn)) for turn in range(SHAKES)]
-        pool.add(
-            graph(to(dtype), *wide).to(output or dtype),
-            candidate(*wide).to(output or dtype),
-            exact(inputs),
-            inputs,
-            partial(list, changed),
-        )
+        eager, actual = (call.to(output or dtype) for call in (graph(to(dtype), *wide), candidate(*wide)))
+        pool.add(Results(eager, actual, exact(inputs), inputs, partial(list, changed)))
     return pool.worst
 
 
@@ -305,8 +300,8 @@ def test_results_that_were_computed_in_single_precision_are_not_looked_at() -> N
     x = torch.randn(1000, generator=torch.Generator().manual_seed(0))
     pool = ErrorPool()
     for _ in range(3):
-        pool.add(x, x * 0.9, x.double(), [x], lambda: [x.double()])
-        pool.add(x, x * 0.9, x.double(), [x.half()], lambda: [x.double()])
+        pool.add(Results(x, x * 0.9, x.double(), [x], lambda: [x.double()]))
+        pool.add(Results(x, x * 0.9, x.double(), [x.half()], lambda: [x.double()]))
     assert pool.worst is None
 
 
@@ -316,13 +311,13 @@ def test_one_draw_alone_a_few_values_and_lost_values_tell_nothing() -> None:
     lost = torch.full((1000,), math.nan, dtype=torch.float16)
     none = torch.empty(0, dtype=torch.float16)
     alone = ErrorPool()
-    alone.add(x, x * 0.9, x.double(), [x], lambda: [x.double()])
+    alone.add(Results(x, x * 0.9, x.double(), [x], lambda: [x.double()]))
     assert alone.worst is None
     pool = ErrorPool()
     for _ in range(5):
         for each in (same, lost, none):
-            pool.add(each, each * 0.9, each.double(), [each], partial(list, [each.double()]))
-        pool.add(x, x * 0.9, x.double(), [x], list)
+            pool.add(Results(each, each * 0.9, each.double(), [each], partial(list, [each.double()])))
+        pool.add(Results(x, x * 0.9, x.double(), [x], list))
     assert pool.worst is None
 
 

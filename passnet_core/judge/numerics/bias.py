@@ -28,6 +28,7 @@ and values outside the dtype's normal range, which it may flush or clamp.
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 
@@ -157,6 +158,25 @@ class _Sample:
     groups: torch.Tensor
 
 
+@dataclass(frozen=True)
+class Results:
+    """The results for one output on one draw, in tensors of one shape and device. exact: float64's. inputs: those of
+    the call. shaken: computes float64 results on inputs changed at random by SHAKEN; called only if an error is that of
+    more than one rounding."""
+
+    eager: torch.Tensor
+    actual: torch.Tensor
+    exact: torch.Tensor
+    inputs: Sequence[Drawn]
+    shaken: Callable[[], Iterable[torch.Tensor]]
+
+    @cached_property
+    def beside(self) -> list[torch.Tensor]:
+        """The inputs that have an element for each of the output's, in its shape."""
+        tensors = [each for each in self.inputs if isinstance(each, torch.Tensor)]
+        return [each.expand(self.exact.shape) for each in tensors if _spreads_over(each, self.exact.shape)]
+
+
 class ErrorPool:
     """The errors of one output on all input draws so far."""
 
@@ -168,18 +188,9 @@ class ErrorPool:
         self._sums = torch.zeros(())
         self._draws = torch.zeros(())
 
-    def add(
-        self,
-        eager: torch.Tensor,
-        actual: torch.Tensor,
-        exact: torch.Tensor,
-        inputs: Sequence[Drawn],
-        shaken: Callable[[], Iterable[torch.Tensor]],
-    ) -> None:
-        """Add the errors on one draw. The tensors have one shape and device. inputs: those of the call. shaken:
-        computes float64 results on inputs changed at random by SHAKEN; called only if an error is that of more than
-        one rounding."""
-        found = _sample(eager, actual, exact, inputs, shaken)
+    def add(self, results: Results) -> None:
+        """Add the errors on one draw."""
+        found = _sample(results)
         if found is None:
             return
         self._samples.append(found)
@@ -257,16 +268,9 @@ class CodePool:
         self._off, self._own = torch.zeros(3), torch.zeros(3)
         """How many elements are off, and the sums upwards and away from zero: of the result and of eager."""
 
-    def add(
-        self,
-        eager: torch.Tensor,
-        actual: torch.Tensor,
-        exact: torch.Tensor,
-        inputs: Sequence[Drawn],
-        shaken: Callable[[], Iterable[torch.Tensor]],
-    ) -> None:
-        """Add the elements of one draw; the arguments are those of ErrorPool.add."""
-        wanted, own, given = (each.reshape(-1).long() for each in (exact, eager, actual))
+    def add(self, results: Results) -> None:
+        """Add the elements of one draw."""
+        wanted, own, given = (each.reshape(-1).long() for each in (results.exact, results.eager, results.actual))
         off = given - wanted
         self._elements += wanted.numel()
         self._draws += 1
@@ -274,10 +278,8 @@ class CodePool:
         self._own += _off_by_one(own - wanted, wanted)
         near = off.abs() == 1
         origin = wanted[near]
-        for each in inputs:
-            if isinstance(each, torch.Tensor) and _spreads_over(each, exact.shape):
-                place = each.expand(exact.shape).reshape(-1)[near]
-                origin = origin * HASH_FACTOR + place.double().view(torch.int64)
+        for each in results.beside:
+            origin = origin * HASH_FACTOR + each.reshape(-1)[near].double().view(torch.int64)
         self._different = torch.cat([self._different, origin.cpu()]).unique()[:MOST_DIFFERENT]
         self.worst = self._direction()
 
@@ -341,22 +343,17 @@ def _ratios(sums: torch.Tensor, draws: torch.Tensor, units: torch.Tensor, everyw
     return torch.stack(ratios)
 
 
-def _sample(
-    eager: torch.Tensor,
-    actual: torch.Tensor,
-    exact: torch.Tensor,
-    inputs: Sequence[Drawn],
-    shaken: Callable[[], Iterable[torch.Tensor]],
-) -> _Sample | None:
+def _sample(results: Results) -> _Sample | None:
     """The elements that count; None if there are none."""
-    unit_of = _precision(eager.dtype, inputs)
+    eager, exact = results.eager, results.exact
+    unit_of = _precision(eager.dtype, results.inputs)
     if unit_of is None or not eager.numel():
         return None
     half = eager.dtype in HALF
     # an odd step reaches every one of 2^n columns
     step = 1 if eager.numel() <= SAMPLED else (eager.numel() // SAMPLED) | 1
     places = torch.arange(0, eager.numel(), step, device=eager.device)
-    wanted, own, given = (each.reshape(-1)[places].double() for each in (exact, eager, actual))
+    wanted, own, given = (each.reshape(-1)[places].double() for each in (exact, eager, results.actual))
     size = wanted.abs()
     info = torch.finfo(unit_of)
     unit = ulp(unit_of, torch.where(size.isfinite(), size, 0.0))
@@ -366,7 +363,7 @@ def _sample(
     sensitivity: torch.Tensor | None = torch.ones_like(wanted)
     # what is rounded once is right however sensitive it is
     if bool((counted & ((given - wanted).abs() > ROUNDED_ONCE * unit)).any()):
-        sensitivity = _sensitivity(wanted, places, (each for each in shaken() if each.shape == exact.shape))
+        sensitivity = _sensitivity(wanted, places, (each for each in results.shaken() if each.shape == exact.shape))
     if sensitivity is None:
         return None
     counted &= sensitivity <= CANCELLED
@@ -376,7 +373,7 @@ def _sample(
     )
     if not wanted.numel():
         return None
-    groups = torch.stack([_group(key, wanted, places, exact.shape, inputs) for key in KEYS])
+    groups = torch.stack([_group(key, wanted, places, results) for key in KEYS])
     off, own = (given - wanted) / unit, (own - wanted) / unit
     least = torch.round(wanted / unit) - wanted / unit if half else torch.zeros_like(wanted)
     binades, sizes = groups[0] // EIGHTHS, own.abs().clamp(max=MOST_TYPICAL)
@@ -385,8 +382,9 @@ def _sample(
     one = ONE_ROUNDING * (sensitivity / MOST_SENSITIVE).clamp(min=1) if half else scale
     found = _Sample(wanted, off, own, least, unit / wanted.abs(), scale.maximum(one), one, groups)
     if not half:
-        found = _those(found, scale >= HALF_PRECISION)
-    return _on_cpu(found) if found.exact.numel() else None
+        computed = scale >= HALF_PRECISION
+        found = _each(found, lambda column: column[..., computed])
+    return _each(found, torch.Tensor.cpu) if found.exact.numel() else None
 
 
 def _precision(dtype: torch.dtype, inputs: Sequence[Drawn]) -> torch.dtype | None:
@@ -418,30 +416,20 @@ def _typical(figures: torch.Tensor, binades: torch.Tensor, otherwise: float | to
     return torch.where(counts >= FEW, means**2, otherwise)[binades]
 
 
-def _those(found: _Sample, chosen: torch.Tensor) -> _Sample:
-    columns = {name: value[..., chosen] for name, value in vars(found).items()}
-    return _Sample(**columns)
+def _each(found: _Sample, change: Callable[[torch.Tensor], torch.Tensor]) -> _Sample:
+    return _Sample(**{name: change(column) for name, column in vars(found).items()})
 
 
-def _on_cpu(found: _Sample) -> _Sample:
-    return _Sample(**{name: value.cpu() for name, value in vars(found).items()})
-
-
-def _group(
-    key: _Key, wanted: torch.Tensor, places: torch.Tensor, shape: Sequence[int], inputs: Sequence[Drawn]
-) -> torch.Tensor:
+def _group(key: _Key, wanted: torch.Tensor, places: torch.Tensor, results: Results) -> torch.Tensor:
     """Per element, the range of this key that it is in; 0 for all if the output has no such axis or input."""
-    none = torch.zeros_like(places)
+    none, shape = torch.zeros_like(places), results.exact.shape
     if key.kind in ("value", "size"):
         found = _value_range(wanted)
         return found if key.kind == "value" else found % VALUES
     if key.kind == "input":
-        known = [each for each in inputs if isinstance(each, torch.Tensor) and _spreads_over(each, shape)]
-        if key.number >= len(known):
+        if key.number >= len(results.beside):
             return none
-        value = known[key.number].expand(tuple(shape))
-        at = [(places // math.prod(shape[axis + 1 :])) % size for axis, size in enumerate(shape)]
-        return _value_range(value[tuple(at)].double())
+        return _value_range(results.beside[key.number][torch.unravel_index(places, shape)].double())
     axis = len(shape) - 1 - key.number
     if axis < 0 or shape[axis] < 2:
         return none

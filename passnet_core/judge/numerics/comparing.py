@@ -325,11 +325,7 @@ def _values(produced: Produced | None, like: torch.Tensor) -> torch.Tensor | Non
 def _index(place: int | None, shape: tuple[int, ...]) -> tuple[int, ...] | None:
     if place is None:
         return None
-    index: list[int] = []
-    for size in reversed(shape):
-        place, rest = divmod(place, size)
-        index.append(rest)
-    return tuple(reversed(index))
+    return tuple(int(each) for each in torch.unravel_index(torch.tensor(place), shape))
 
 
 def _sentence(verdict: Verdict, index: Sequence[int], expected: float | None, actual: float | None, where: str) -> str:
@@ -358,16 +354,14 @@ def gather(differences: Sequence[tuple[str, OutputDifference]], output: int) -> 
     passing = [t for t in levels if t is not None]
     correct = frozenset(LEVELS).intersection(*(each.correct_at for each in found))
     profile, worst = max(differences, key=lambda each: badness(each[1]))
-    errors = [each.max_error for each in found if each.max_error is not None]
-    means = [each.mean_error for each in found if each.mean_error is not None]
     return OutputAccuracy(
         output=output,
         shape=worst.shape,
         dtype=worst.dtype,
         smallest_t=max(passing) if len(passing) == len(levels) else None,
         correct_at=tuple(sorted(correct)),
-        max_error=max(errors) if errors else None,
-        mean_error=max(means) if means else None,
+        max_error=max((each.max_error for each in found if each.max_error is not None), default=None),
+        mean_error=max((each.mean_error for each in found if each.mean_error is not None), default=None),
         index=worst.index,
         expected=worst.expected,
         actual=worst.actual,

@@ -17,7 +17,7 @@ from passnet_core.judge.numerics.input_draws import LARGE, LEAST_SCALE, draw, pa
 from passnet_core.judge.numerics.integer_ranges import stays_within
 from passnet_core.judge.numerics.mutants import Mutant
 from passnet_core.judge.numerics.negative_controls import NegativeControls
-from passnet_core.judge.numerics.perturbing import PerturbedResults, after
+from passnet_core.judge.numerics.perturbing import PerturbedResults, after, same_elements
 from passnet_core.judge.protocol.clients import Computing
 from passnet_core.judge.protocol.messages import CallableName, CandidateFault, Preparation, Produced, Returned
 from passnet_core.judge.protocol.reference_bench import (
@@ -214,7 +214,7 @@ class LocalReferenceBench:
                 self.pooled.add((index, self.input_draw))
                 try:
                     own, given, wide = tensors
-                    pool.add(own, given, wide, self.inputs, partial(perturbed.shaken, index))
+                    pool.add(bias.Results(own, given, wide, self.inputs, partial(perturbed.shaken, index)))
                 except torch.cuda.OutOfMemoryError:
                     # the other draws and sizes tell as much
                     torch.cuda.empty_cache()
@@ -328,8 +328,7 @@ def _is_constant(produced: Produced) -> bool:
     value = produced.value
     if not isinstance(value, torch.Tensor) or value.numel() < 2:
         return True
-    first = value.reshape(-1)[:1].expand(value.numel()).reshape(value.shape).contiguous()
-    return bool(((value == first) | ((value != value) & (first != first))).all())
+    return same_elements(value, value.reshape(-1)[:1].expand(value.numel()).reshape(value.shape).contiguous())
 
 
 def _on_cpu(returned: Returned) -> Returned:

@@ -12,7 +12,7 @@ from passnet_core.graphs import folding
 from passnet_core.graphs.emission import expression, written
 from passnet_core.graphs.ir import Graph, Listed, Node, NodeKind, Slice, Value, references
 from passnet_core.graphs.vocabulary import FAMILIES, operator_family, operator_label
-from passnet_core.records import MatchReport
+from passnet_core.records import MatchReport, PassMatches
 
 FOLDED_ABOVE = 200
 """Number of operations above which long chains are folded when a graph is first shown."""
@@ -24,6 +24,7 @@ BYTES: Mapping[str, int] = {
     "float8_e4m3fn": 1, "float8_e5m2": 1, "float8_e4m3fnuz": 1, "float8_e5m2fnuz": 1, "float8_e8m0fnu": 1,
 }  # fmt: skip
 """dtype -> bytes of one element."""
+_INK = "#1f2328"
 _LONGEST_LABEL = 44
 _LONGEST_TOOLTIP = 400
 _LONGEST_CODE = 2000
@@ -53,67 +54,33 @@ def mark(number: int) -> str:
     return chr(0x2460 + number - 1) if 1 <= number <= 20 else f"({number})"
 
 
-def dot(
-    graph: Graph,
-    *,
-    groups: Mapping[str, int] | None = None,
-    miss: str | None = None,
-    added: Collection[str] = (),
-    removed: Collection[str] = (),
-    title: str = "",
-    dark: bool = False,
-    details: Mapping[str, str] | None = None,
-) -> str:
-    """Write a graph as DOT. Names may be any text: they are escaped, so that none is taken for markup.
-
-    groups: node -> number of the pass that matched it, from 1. miss: the node where the nearest miss failed.
-    added, removed: nodes that a rewrite adds or removes. details: node -> more text for its tooltip."""
-    ink, paper = ("#e6e6e6", "#262730") if dark else ("#1f2328", "#ffffff")
+def dot(graph: Graph) -> str:
+    """Write a graph as DOT. Names may be any text: they are escaped, so that none is taken for markup."""
     digraph = graphviz.Digraph("graph")
     digraph.attr(
-        rankdir="TB", bgcolor="transparent", fontname="sans-serif", fontcolor=ink, ranksep="0.3", nodesep="0.2"
+        rankdir="TB", bgcolor="transparent", fontname="sans-serif", fontcolor=_INK, ranksep="0.3", nodesep="0.2"
     )
-    if title:
-        digraph.attr(label=_lines(title, longest=_LONGEST_TOOLTIP), labelloc="t", labeljust="l")
     digraph.attr(
-        "node", shape="box", style="rounded,filled", fillcolor=paper, color=ink, fontcolor=ink, fontname="sans-serif",
-        fontsize="11", height="0.3", margin="0.12,0.05",
+        "node", shape="box", style="rounded,filled", fillcolor="#ffffff", color=_INK, fontcolor=_INK,
+        fontname="sans-serif", fontsize="11", height="0.3", margin="0.12,0.05",
     )  # fmt: skip
     digraph.attr("edge", color="#8b949e", arrowsize="0.6")
     # names are free text, and DOT would read a colon in one as a port
     ids = {node.name: f"n{index}" for index, node in enumerate(graph.nodes)}
+    end = {"shape": "ellipse", "style": "filled", "color": "#8b949e"}
     for node in graph.nodes:
-        number = (groups or {}).get(node.name)
-        looks: dict[str, str] = {}
-        marks: list[str] = []
-        if node.kind is NodeKind.INPUT:
-            looks.update(shape="ellipse", style="filled", color="#8b949e")
-        else:
-            looks.update(color=FAMILY_COLOUR[operator_family(node)], penwidth="1.6")
-        if number is not None:
-            colour = GROUP_COLOUR[(number - 1) % len(GROUP_COLOUR)]
-            looks.update(fillcolor=f"{colour}55", penwidth="3", color=colour)
-            marks.append(mark(number))
-        if node.name in added:
-            looks.update(style="rounded,filled,bold")
-            marks.append("+")
-        if node.name in removed:
-            looks.update(style="rounded,filled,dashed")
-            marks.append("−")
-        if node.name == miss:
-            looks.update(style="rounded,filled,dashed", color="#d55e00", penwidth="3", peripheries="2")
-            marks.append("✗ nearest miss")
+        looks = {"color": FAMILY_COLOUR[operator_family(node)], "penwidth": "1.6"}
         digraph.node(
             ids[node.name],
-            label=_lines(*_label(node, " ".join(marks))),
-            tooltip=_lines(*_tooltip(node, (details or {}).get(node.name, "")), longest=_LONGEST_TOOLTIP),
-            **looks,
+            label=_lines(*_label(node)),
+            tooltip=_lines(*_tooltip(node), longest=_LONGEST_TOOLTIP),
+            **(end if node.kind is NodeKind.INPUT else looks),
         )
     for node in graph.nodes:
         for name in dict.fromkeys(node.inputs):
             digraph.edge(ids[name], ids[node.name])
-    digraph.node("result", label=_lines("return"), shape="ellipse", style="filled", color="#8b949e",
-                 tooltip=_lines(_or_repr(graph.result), longest=_LONGEST_TOOLTIP))  # fmt: skip
+    returned = _lines(_or_repr(graph.result), longest=_LONGEST_TOOLTIP)
+    digraph.node("result", label=_lines("return"), tooltip=returned, **end)
     for name in dict.fromkeys(references(graph.result)):
         digraph.edge(ids[name], "result")
     return str(digraph.source)
@@ -158,10 +125,15 @@ class Marks:
 NO_MARKS = Marks()
 
 
+def groups_of(passes: Sequence[PassMatches]) -> dict[str, int]:
+    """Node -> number of the pass that matched it, from 1."""
+    return {node: number for number, each in enumerate(passes, 1) for nodes in each.matches for node in nodes}
+
+
 def marks_of(match: MatchReport | None) -> Marks:
     """Mark the nodes that each pass matched. If nothing matched, mark where the first nearest miss failed, and why."""
     passes = match.passes if match else ()
-    groups = {node: number for number, each in enumerate(passes, 1) for nodes in each.matches for node in nodes}
+    groups = groups_of(passes)
     missed = None if groups else next((each.miss for each in passes if each.miss and each.miss.graph_node), None)
     return Marks(
         groups, [each.name for each in passes], missed.graph_node if missed else None, missed.reason if missed else ""
@@ -226,13 +198,11 @@ def families(graph: Graph) -> tuple[str, ...]:
     return tuple(family for family in FAMILIES if family in present)
 
 
-def _label(node: Node, marks: str) -> Iterator[str]:
-    if node.kind is NodeKind.INPUT:
-        yield f"{marks} {node.name}".strip()
-        return
-    yield f"{marks} {operator_label(node)}".strip()
-    if literals := _written_literals(node):
-        yield literals
+def _label(node: Node) -> Iterator[str]:
+    if node.kind is not NodeKind.INPUT:
+        yield operator_label(node)
+        if literals := _written_literals(node):
+            yield literals
     yield node.name
 
 
@@ -269,11 +239,10 @@ def _or_repr(value: Value) -> str:
         return repr(value)
 
 
-def _tooltip(node: Node, detail: str) -> Iterator[str]:
+def _tooltip(node: Node) -> Iterator[str]:
     yield _statement(node)
     if node.line is not None:
         yield f"line {node.line}"
-    yield from detail.splitlines()
 
 
 def _statement(node: Node) -> str:

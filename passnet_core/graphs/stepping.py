@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from passnet_core.graphs.ir import Graph
-from passnet_core.graphs.rendering import Marks, PairMark
+from passnet_core.graphs.rendering import Marks, PairMark, groups_of
 from passnet_core.records import Difference, MatchAttempt, MatchReport, PassMatches
 
 
@@ -88,10 +88,7 @@ def _letters(index: int) -> str:
 
 def graph_marks(report: MatchReport, step: Step, graph: Graph) -> Marks:
     """Mark a step in the graph. All other matches become faint."""
-    groups = {
-        node: number for number, each in enumerate(report.passes, 1) for nodes in each.matches for node in nodes
-    }  # fmt: skip
-    current = {*step.nodes}
+    groups, current = groups_of(report.passes), {*step.nodes}
     pairs = _pairs(((each.graph, each.pattern, each.mark) for each in step.pairs), step, "the pattern's")
     failed = step.failed
     tried = {node for each in report.passes for attempt in each.attempts for node in _touched(attempt)}

@@ -28,8 +28,8 @@ def laid_out(text: str) -> str:
 
 
 def test_dot_has_every_operation_with_its_literals() -> None:
-    svg = laid_out(dot(GRAPH, title="before"))
-    for text in (">before<", ">add<", ">sum<", ">&#45;1, keepdim=True<", ">getitem<", ">(:, 0)<", ">p<", ">return<"):
+    svg = laid_out(dot(GRAPH))
+    for text in (">add<", ">sum<", ">&#45;1, keepdim=True<", ">getitem<", ">(:, 0)<", ">p<", ">return<"):
         assert text in svg
     assert svg.count('class="edge"') == 6
     assert "q = torch.sum(p, &#45;1, keepdim=True)" in svg
@@ -48,17 +48,8 @@ def f(x, y):
     assert svg.count('class="node"') == 4
 
 
-def test_marks_say_what_colours_say() -> None:
-    text = dot(GRAPH, groups={"p": 1, "q": 2}, miss="r", added=["q"], removed=["p"], details={"q": "float16 [2, 1]"})
-    svg = laid_out(text)
-    for shown in (">① − add<", ">② + sum<", ">✗ nearest miss getitem<", "float16 [2, 1]"):
-        assert shown in svg
+def test_passes_are_numbered_by_signs() -> None:
     assert [mark(1), mark(20), mark(21)] == ["①", "⑳", "(21)"]
-
-
-def test_dark_and_light_differ_only_in_colours() -> None:
-    assert dot(GRAPH) != dot(GRAPH, dark=True)
-    assert dot(GRAPH).count("\n") == dot(GRAPH, dark=True).count("\n")
 
 
 @pytest.mark.parametrize(
@@ -69,7 +60,7 @@ def test_hostile_names_are_shown_as_text(name: str) -> None:
     graph = Graph(
         (Node("x", NodeKind.INPUT, ""), Node(name, NodeKind.CALL, f"torch.{name}", (Ref("x"), name))), (Ref(name),)
     )
-    svg = laid_out(dot(graph, title=name, details={name: name}))
+    svg = laid_out(dot(graph))
     assert svg.count('class="node"') == 3
     assert "<b>" not in svg
     if name == "<b>bold</b>":

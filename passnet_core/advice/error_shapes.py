@@ -89,16 +89,13 @@ def _tail(output: OutputAccuracy, input_sets: tuple[str, ...]) -> Guess | None:
     begin = tail_begin(output)
     if output.map is None or begin is None:
         return None
-    one = _is_block(begin) and output.map.core is None
+    is_power = begin >= 16 and begin & (begin - 1) == 0
+    one = is_power and output.map.core is None
     block = f" It is right up to {begin}, a power of two: perhaps only one block is computed." if one else ""
     return Guess(
         f"The end is wrong: this looks like a mistake in a mask or the last block.{block}",
         "Check the mask of the block that reaches beyond the end, and round the grid up (triton.cdiv).",
     )
-
-
-def _is_block(size: int) -> bool:
-    return size >= 16 and size & (size - 1) == 0
 
 
 def _one_value(output: OutputAccuracy, input_sets: tuple[str, ...]) -> Guess | None:

@@ -8,18 +8,16 @@ from collections.abc import Callable, Mapping
 
 from passnet_core.advice.error_shapes import guessed
 from passnet_core.advice.memory_floor import memory_floor
-from passnet_core.charts.breakdown import Breakdown, Piece, breakdown, lost, quartiles
+from passnet_core.charts.breakdown import Piece, breakdown, lost, quartiles
 from passnet_core.charts.places import drawn, where
 from passnet_core.records import (
     TIMED,
     Capture,
     Clock,
     Contender,
-    Evidence,
     MissKind,
     Outcome,
     OutputAccuracy,
-    PassMatches,
     SolverKind,
     Timing,
     Verdict,
@@ -117,16 +115,10 @@ REMEDIES: Mapping[MissKind, str] = {
 
 
 def _missed(outcome: Outcome) -> str | None:
-    missed = [each for each in (outcome.match.passes if outcome.match else ()) if each.miss is not None]
+    missed = [(each, each.miss) for each in (outcome.match.passes if outcome.match else ()) if each.miss is not None]
     if not missed:
         return None
-    nearest = max(missed, key=lambda each: len(each.miss.matched) if each.miss else 0)
-    return _miss_words(nearest)
-
-
-def _miss_words(nearest: PassMatches) -> str:
-    miss = nearest.miss
-    assert miss is not None
+    nearest, miss = max(missed, key=lambda each: len(each[1].matched))
     against = f"cannot match {_cut(miss.graph_node)}" if miss.graph_node else "matches nothing"
     fitted = len(miss.matched)
     before = f", after {fitted} {'node' if fitted == 1 else 'nodes'} that matched" if fitted else ""
@@ -210,21 +202,11 @@ def _slower(outcome: Outcome) -> str | None:
     kernels, eagers = own.parts.get(Piece.KERNELS), eager.parts.get(Piece.KERNELS)
     fine = kernels is not None and eagers is not None and part is not Piece.KERNELS and kernels < eagers
     saved = f", while the kernels are faster ({kernels:.3g} instead of {eagers:.3g} µs)" if fine else ""
-    return f"{seen}{saved}. {_host_words(part, outcome)}{TRY[part]}{_floor_words(outcome, own, part)}"
-
-
-def _host_words(part: Piece, outcome: Outcome) -> str:
-    if part is not Piece.HOST:
-        return ""
     guards = ", guards" if outcome.spec.capture is Capture.COMPILED else ""
-    return f"This is Python{guards} and dispatch around the kernels. "
-
-
-def _floor_words(outcome: Outcome, own: Breakdown, part: Piece) -> str:
-    floor, kernels = memory_floor(outcome), own.parts.get(Piece.KERNELS, 0.0)
-    if floor is None or part is not Piece.KERNELS or not kernels:
-        return ""
-    return f" The memory floor is {floor.us:.2g} µs."
+    host = f"This is Python{guards} and dispatch around the kernels. " if part is Piece.HOST else ""
+    floor = memory_floor(outcome) if part is Piece.KERNELS and kernels else None
+    least = f" The memory floor is {floor.us:.2g} µs." if floor is not None else ""
+    return f"{seen}{saved}. {host}{TRY[part]}{least}"
 
 
 def _level(outcome: Outcome) -> str | None:
@@ -274,7 +256,8 @@ def _faster(outcome: Outcome) -> str | None:
 def _unsure(outcome: Outcome) -> str | None:
     control = next((each for each in outcome.evidence if each.topic == "negative control"), None)
     if control is not None:
-        return f"Choose another subgraph: here, passes that compute nothing are also right ({_cut(_bare(control))})."
+        right = _cut(control.text.rstrip("."))
+        return f"Choose another subgraph: here, passes that compute nothing are also right ({right})."
     spreads = [
         (spread(each), each) for each in outcome.timings if each.clock is Clock.END_TO_END and len(each.samples) > 3
     ]
@@ -292,10 +275,6 @@ def spread(timing: Timing) -> float:
     """The interquartile range of the samples as a share of their median; 0 without a median."""
     found = quartiles(timing)
     return (found["high"] - found["low"]) / timing.median if timing.median > 0 else 0.0
-
-
-def _bare(evidence: Evidence) -> str:
-    return evidence.text.rstrip(".")
 
 
 def _sentence(text: str) -> str:

@@ -59,7 +59,8 @@ def cut_models(
         if path.exists():
             continue
         try:
-            write_pack(path, list(_tasks(backend.program(PROGRAM, _asked(model), limit_s))))
+            asked = json.dumps(to_json(model), allow_nan=False).encode()
+            write_pack(path, list(_tasks(backend.program(PROGRAM, asked, limit_s))))
         except BadInput as error:
             problems.append(f"{model.task_id}/{model.id}: {error}")
     progress(len(models), len(models))
@@ -84,10 +85,6 @@ def _joined(home: Path) -> Pack:
     """Write the pack of all cut models anew, and return it."""
     write_pack(home / "tasks" / PACK, joined([Pack(path) for path in packs_in(home / PARTS)]))
     return Pack(home / "tasks" / PACK)
-
-
-def _asked(model: Subgraph) -> bytes:
-    return json.dumps(to_json(model), allow_nan=False).encode()
 
 
 def _tasks(lines: bytes) -> Iterator[Task]:

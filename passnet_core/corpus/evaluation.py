@@ -1,5 +1,6 @@
 """Compute a graph node by node with torch, and describe each node's value. Needs torch when called."""
 
+import functools
 import importlib
 import math
 from collections import Counter
@@ -78,10 +79,7 @@ def _named(path: str) -> Any:
     first, *rest = path.split(".")
     if first not in ("torch", "operator", "math", "builtins"):
         raise BadInput(f"{path} is not an operation of torch, operator, math or builtins.")
-    found: Any = importlib.import_module(first)
-    for name in rest:
-        found = getattr(found, name)
-    return found
+    return functools.reduce(getattr, rest, importlib.import_module(first))
 
 
 def in_single_precision(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:

@@ -2,6 +2,7 @@
 
 import ast
 import math
+import re
 from collections.abc import Mapping, Sequence
 
 from passnet_core.errors import BadInput
@@ -153,7 +154,7 @@ def _data(fields: Mapping[str, object], place: str) -> tuple[float, ...] | None:
 def _written(spec: TensorSpec) -> str:
     whole = "float" not in spec.dtype and "complex" not in spec.dtype
     lines = [
-        f"class {CLASS_PREFIX}{_identifier(spec.original_name or spec.name)}:",
+        f"class {CLASS_PREFIX}{re.sub('[^0-9A-Za-z_]', '_', spec.original_name or spec.name)}:",
         f"\tname = {_quoted(spec.name)}",
         f"\toriginal_name = {_quoted(spec.original_name)}",
         f"\tshape = {list(spec.shape)}",
@@ -167,10 +168,6 @@ def _written(spec: TensorSpec) -> str:
     if spec.data is not None:
         lines.append(f"\tdata = [{', '.join(_spelled(value, whole) for value in spec.data)}]")
     return "\n".join(lines) + "\n"
-
-
-def _identifier(text: str) -> str:
-    return "".join(letter if letter.isascii() and (letter.isalnum() or letter == "_") else "_" for letter in text)
 
 
 def _quoted(text: str) -> str:

@@ -17,7 +17,7 @@ from passnet_core.corpus.evaluation import FAILURES, Specs, evaluate, foreseen_s
 from passnet_core.corpus.layout import forward_arguments
 from passnet_core.corpus.members import deduplicated, spread
 from passnet_core.corpus.packs import Pack, lines_of
-from passnet_core.corpus.running import drawn, module_of
+from passnet_core.corpus.running import drawn, empty, module_of
 from passnet_core.errors import BadInput
 from passnet_core.graphs.fingerprint import operation_key, structure
 from passnet_core.graphs.ir import Graph, Node, Value, reading, substituted
@@ -147,8 +147,7 @@ def foreseen(subgraph: Subgraph) -> list[tuple[tuple[int, ...], str]]:
     from torch._subclasses.fake_tensor import FakeTensorMode
 
     with FakeTensorMode(), torch.no_grad():
-        inputs = [torch.empty(spec.shape, dtype=getattr(torch, spec.dtype)) for spec in subgraph.inputs]
-        results = module_of(subgraph, "cpu")(*inputs)
+        results = module_of(subgraph, "cpu")(*map(empty, subgraph.inputs))
     return [(tuple(each.shape), str(each.dtype).removeprefix("torch.")) for each in results]
 
 
@@ -222,17 +221,11 @@ def _noted(graph: Graph, sizes: dict[str, int], tensors: dict[str, TensorSpec]) 
     print("Its values are assumed to be normal, with mean 0 and standard deviation 1.", file=sys.stderr, flush=True)
     try:
         with FakeTensorMode():
-            return _walked(graph, sizes, tensors, _empty, foreseen_spec)
+            return _walked(graph, sizes, tensors, empty, foreseen_spec)
     except FAILURES as error:
         raise BadInput(f"The model does not run: {type(error).__name__}: {str(error)[:1000]}") from error
     finally:
         torch._dynamo.reset()
-
-
-def _empty(spec: TensorSpec) -> Any:
-    import torch
-
-    return torch.empty(spec.shape, dtype=getattr(torch, spec.dtype))
 
 
 def _walked(

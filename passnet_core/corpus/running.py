@@ -21,6 +21,13 @@ def module_of(subgraph: Subgraph, device: str) -> Any:
     return namespace["GraphModule"]()
 
 
+def empty(spec: TensorSpec, device: str = "cpu") -> Any:
+    """Return a tensor with the recorded shape and dtype."""
+    import torch
+
+    return torch.empty(spec.shape, dtype=getattr(torch, spec.dtype), device=device)
+
+
 def drawn(spec: TensorSpec, device: str) -> Any:
     """Return a random tensor with the recorded shape, dtype, mean, standard deviation and range."""
     import torch

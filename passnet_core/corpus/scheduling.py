@@ -22,6 +22,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.func import functionalize
 from torch.fx.experimental.proxy_tensor import make_fx
 
+from passnet_core.corpus.running import empty
 from passnet_core.graphs.ir import Graph
 from passnet_core.graphs.placement import placed
 from passnet_core.graphs.source import emit
@@ -81,7 +82,7 @@ def schedule(graph: Graph, specs: Sequence[TensorSpec]) -> Schedule | None:
     ):
         torch._dynamo.reset()
         with FakeTensorMode():
-            inputs = [_empty(spec, "cuda") for spec in specs]
+            inputs = [empty(spec, "cuda") for spec in specs]
         try:
             inductor.compile(computation, inputs)
         except (_Decided, InductorError, RuntimeError):
@@ -101,7 +102,7 @@ def _in_primitives(graph: Graph, specs: Sequence[TensorSpec]) -> torch.fx.GraphM
     module = space["GraphModule"]().eval()
     with torch.no_grad(), FakeTensorMode():
         functional = functionalize(module, remove="mutations")
-        inputs = [_empty(spec, "cpu") for spec in specs]
+        inputs = [empty(spec, "cpu") for spec in specs]
         made = make_fx(functional, decomposition_table=select_decomp_table(), tracing_mode="fake")(*inputs)
     written = []
     for node in made.graph.nodes:
@@ -115,10 +116,6 @@ def _in_primitives(graph: Graph, specs: Sequence[TensorSpec]) -> torch.fx.GraphM
     output.args = ((*(returned if isinstance(returned, tuple | list) else (returned,)), *written),)
     made.recompile()
     return made
-
-
-def _empty(spec: TensorSpec, device: str) -> torch.Tensor:
-    return torch.empty(spec.shape, dtype=getattr(torch, spec.dtype), device=device)
 
 
 @contextlib.contextmanager

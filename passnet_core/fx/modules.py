@@ -1,5 +1,6 @@
 """Build modules of graphs, which call the replacement functions of passes, and prepare their weights."""
 
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -37,10 +38,7 @@ def globals_of(module: torch.nn.Module) -> dict[str, Any]:
 
 def attribute(module: torch.nn.Module, path: str) -> Any:
     """What lies at a dotted path in a module."""
-    found: Any = module
-    for part in path.split("."):
-        found = getattr(found, part)
-    return found
+    return operator.attrgetter(path)(module)
 
 
 def placed_passes(traced: Sequence[TracedPass], device: str) -> tuple[TracedPass, ...]:

@@ -117,6 +117,10 @@ class Graph:
                 users[name].append(node.name)
         return {name: tuple(each) for name, each in users.items()}
 
+    def with_node(self, changed: Node) -> "Graph":
+        """The graph with another node in the place of the one of its name."""
+        return Graph(tuple(changed if node.name == changed.name else node for node in self.nodes), self.result)
+
     def check(self) -> None:
         """Raise BadInput if a name is read before it is defined, or is defined twice."""
         seen: set[str] = set()

@@ -201,18 +201,14 @@ def changed(pattern: Graph, change: Change) -> Graph:
     """Apply a change to the pattern's graph."""
     match change:
         case ArgumentChange():
-            return _with_node(pattern, _with_argument(pattern.by_name[change.node], change))
+            return pattern.with_node(_with_argument(pattern.by_name[change.node], change))
         case OperandSwap():
             node = pattern.by_name[change.node]
-            return _with_node(pattern, replace(node, args=(node.args[1], node.args[0], *node.args[2:])))
+            return pattern.with_node(replace(node, args=(node.args[1], node.args[0], *node.args[2:])))
         case FormChange():
-            return _with_node(pattern, change.form)
+            return pattern.with_node(change.form)
     result = pattern.result if isinstance(pattern.result, tuple) else (pattern.result,)
     return Graph(pattern.nodes, (*result, Ref(change.node)))
-
-
-def _with_node(pattern: Graph, changed: Node) -> Graph:
-    return Graph(tuple(changed if node.name == changed.name else node for node in pattern.nodes), pattern.result)
 
 
 def _with_argument(node: Node, change: ArgumentChange) -> Node:

@@ -1,8 +1,9 @@
 """Rewrite a graph: each match of a pass becomes one call of the pass's replacement function."""
 
 import heapq
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeAlias
 
 from passnet_core.errors import BadInput
@@ -63,9 +64,10 @@ def rewrite(
     replaced: dict[str, str] = {}
     for each in passes:
         needed = needed_inputs(each)
-        matching = find_matches(each.pattern, current, bind=bind, pattern_bind=pattern_bind, needed=needed, keep=keep)
+        search = partial(find_matches, each.pattern, bind=bind, pattern_bind=pattern_bind, needed=needed)
+        matching = search(current, keep=keep)
         if not matching.matches and replaced:
-            matching = _too_late(each, graph, matching, replaced, bind, pattern_bind, needed)
+            matching = _too_late(graph, matching, search(graph), replaced)
         matching = replace(matching, matches=tuple(match for match in matching.matches if not stays(each, match)))
         if explain is None or len(reports) >= explaining.MOST_PASSES:
             reports.append(PassMatches(each.name, tuple(match.names for match in matching.matches), matching.miss))
@@ -100,17 +102,9 @@ def needed_inputs(each: TracedPass) -> frozenset[str]:
     return frozenset(first.name for first, second in zip(pattern, arguments) if second.name in read)
 
 
-def _too_late(
-    each: TracedPass,
-    graph: Graph,
-    matching: Matching,
-    replaced: Mapping[str, str],
-    bind: Bind,
-    pattern_bind: Bind | None,
-    needed: Collection[str],
-) -> Matching:
-    """Explain the miss by the original graph, if that says more because earlier passes changed the graph."""
-    alone = find_matches(each.pattern, graph, bind=bind, pattern_bind=pattern_bind, needed=needed)
+def _too_late(graph: Graph, matching: Matching, alone: Matching, replaced: Mapping[str, str]) -> Matching:
+    """Explain the miss by the original graph, if that says more because earlier passes changed the graph. alone: what
+    the search finds in the original graph. replaced: node -> the earlier pass that has replaced it."""
     if matching.miss is None or alone.miss is not None:
         vague = matching.miss is not None and matching.miss.graph_node not in graph.by_name
         return alone if vague else matching

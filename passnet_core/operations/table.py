@@ -95,7 +95,12 @@ def row(spelling: str) -> OperationRow | None:
     described = [*known.get("python", ()), *_table()["aten"].get(known.get("aten"), {}).values()]
     overloads = tuple(map(_overload, described))
     if space == "Tensor":
-        overloads = tuple(_of_tensor(each) for each in overloads if each.takes_tensors)
+        # a method has the tensor first: x.where(condition, other)
+        overloads = tuple(
+            replace(each, parameters=tuple(sorted(each.parameters, key=lambda parameter: parameter.name != "self")))
+            for each in overloads
+            if each.takes_tensors
+        )
     return OperationRow(known.get("name", spelling), overloads, known.get("shares", False))
 
 
@@ -118,11 +123,6 @@ def dtype(path: str) -> str:
 def _overload(described: Mapping[str, Any]) -> Overload:
     writes, shares = (frozenset(described.get(each, ())) for each in ("writes", "shares"))
     return Overload(parameters(described["call"]), writes, shares, random=described.get("random", False))
-
-
-def _of_tensor(overload: Overload) -> Overload:
-    """The overload as a method has it, the tensor first: x.where(condition, other)."""
-    return replace(overload, parameters=tuple(sorted(overload.parameters, key=lambda each: each.name != "self")))
 
 
 def parameters(call: str) -> tuple[Parameter, ...]:

@@ -530,7 +530,7 @@ def _where(key: _Key, first: int, last: int) -> str:
     if key.kind == "index":
         indices = f"index {first}" if last - first == 1 else f"indices {first} to {last - 1}"
         return f" at {indices} of {_axis(key)}"
-    subject = f"whose {_ORDER[key.number]} input is" if key.kind == "input" else "with values"
+    subject = f"whose {_ORDER[key.number]} input is" if key.kind == "input" else "with values of"
     sign = "" if key.kind == "size" else ("negative" if first >= VALUES else "positive")
     if last - first == VALUES:
         return f" {subject} {sign}" if key.kind == "input" else f" with {sign} values"
@@ -540,11 +540,10 @@ def _where(key: _Key, first: int, last: int) -> str:
     )
     # the first range holds all smaller values
     low = low if start else 0.0
-    size = f"of size {low:.4g} to {high:.4g}"
     if key.kind == "size":
-        return f" {subject} {size}"
+        subject += " size"
     low, high = (-high, -low) if sign == "negative" else (low, high)
-    return f" {subject} {low:.4g} to {high:.4g}" if key.kind == "input" else f" with values of {low:.4g} to {high:.4g}"
+    return f" {subject} {low:.4g} to {high:.4g}"
 
 
 _ORDER = ("first", "second", "third")

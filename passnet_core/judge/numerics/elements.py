@@ -366,20 +366,15 @@ class Elements:
 
     def errors(self) -> Errors:
         """The columns from which an error map is made, of all elements at once."""
-        columns: dict[str, list[torch.Tensor]] = {
-            name: [] for name in ("expected", "actual", "off", "allowed", "wrong")
-        }
+        rows: list[tuple[torch.Tensor, ...]] = []
         for part in self.slices():
             found = self.found(part, bounded=True)
             allowed = found.allowed
             if not isinstance(allowed, torch.Tensor):
                 allowed = torch.full_like(part.error, allowed)
-            for column, value in zip(
-                columns.values(), (part.expected, part.actual, found.off, allowed, found.wrong), strict=True
-            ):
-                column.append(value)
-        whole = {name: torch.cat(column).reshape(self.shape) for name, column in columns.items()}
-        return Errors(**whole, dtype=getattr(torch, self.dtype))
+            rows.append((part.expected, part.actual, found.off, allowed, found.wrong))
+        expected, actual, off, bound, wrong = (torch.cat(column).reshape(self.shape) for column in zip(*rows))
+        return Errors(expected, actual, off, bound, wrong, dtype=getattr(torch, self.dtype))
 
     def suspects(self, most: int) -> torch.Tensor:
         """Flat indices of the elements beyond the ulp slack; about `most` of them if there are more."""

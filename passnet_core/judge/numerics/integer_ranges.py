@@ -64,10 +64,8 @@ def indexings(node: Node) -> list[tuple[str, str, int]]:
     table = index = None
     axis: Value = 0
     match call.target:
-        case "torch.nn.functional.embedding":
-            table, index = arguments.get("weight"), arguments.get("input")
-        case "torch.embedding":
-            table, index = arguments.get("weight"), arguments.get("indices")
+        case "torch.nn.functional.embedding" | "torch.embedding":
+            table, index = arguments.get("weight"), arguments.get("input", arguments.get("indices"))
         case "torch.index_select" | "torch.gather" | "Tensor.index_select" | "Tensor.gather":
             table, index, axis = arguments.get("self"), arguments.get("index"), arguments.get("dim")
         case "torch.nn.functional.one_hot" | "torch._C._nn.one_hot":
@@ -167,8 +165,8 @@ def _far_ranges(
 ) -> dict[str, tuple[int, int]]:
     """How far the integers that index nothing may be drawn, one after the other. Negative ones as well, if possible."""
     numbers = {node.name for node in graph.inputs if node.target.startswith("torch.Sym")}
-    free = [spec for spec in specs if spec.name in whole and whole[spec.name].free and spec.name not in numbers]
-    free = [spec for spec in free if not spec.dtype.startswith("q")]
+    tensors = [spec for spec in specs if spec.name not in numbers and not spec.dtype.startswith("q")]
+    free = [spec for spec in tensors if spec.name in whole and whole[spec.name].free]
     if not free:
         return {}
     given = {spec.name: _usual(spec) for spec in specs}

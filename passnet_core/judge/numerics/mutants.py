@@ -217,7 +217,7 @@ class _Maker:
         self.tensors = [spec for spec in specs if spec.name in graph.by_name and not self._is_number(spec)]
         self.operations = [node for node in graph.operations if not is_switch(node)]
         self.applied = [(node, node.operand) for node in self.operations if node.operand is not None]
-        self.settings = {node.name: tuple(settings(node)) for node in self.operations}
+        self.sites = [(node, setting) for node in self.operations for setting in settings(node)]
         self.types = dtypes(graph, specs)
         self.parameters = parameters(graph, specs)
 
@@ -228,36 +228,31 @@ class _Maker:
 
     def literals(self) -> Iterator[tuple[str, Graph]]:
         """Each literal altered, in turns: the first alteration of every literal, then the second one."""
-        sites = [
-            (node, setting, list(_alterations(node, setting)))
-            for node in self.operations
-            for setting in self.settings[node.name]
-        ]
+        sites = [(node, setting, list(_alterations(node, setting))) for node, setting in self.sites]
         for turn in range(max((len(made) for _, _, made in sites), default=0)):
             for node, setting, made in sites:
                 if turn < len(made):
                     yield self._altered(node, setting, made[turn])
 
     def off_by_one(self) -> Iterator[tuple[str, Graph]]:
-        for node in self.operations:
-            for setting in self.settings[node.name]:
-                for value in _shifts(node, setting):
-                    yield self._altered(node, setting, value)
+        for node, setting in self.sites:
+            for value in _shifts(node, setting):
+                yield self._altered(node, setting, value)
 
     def axes(self) -> Iterator[tuple[str, Graph]]:
         for node in self.operations:
-            for setting in self.settings[node.name]:
+            for setting in settings(node):
                 for value in _other_axes(setting):
                     yield self._altered(node, setting, value)
             if last_part(node) == "permute" and all(isinstance(each, int) for each in node.args[1:]):
                 for at in range(1, len(node.args) - 1):
                     turned = _exchanged(node.args, at)
                     said = f"dims {_shown(node.args[1:])} -> {_shown(turned[1:])} in permute"
-                    yield said, self._changed(replace(node, args=turned))
+                    yield said, self.graph.with_node(replace(node, args=turned))
 
     def _altered(self, node: Node, setting: Setting, value: Value) -> tuple[str, Graph]:
         said = f"{setting.name} {_shown(setting.value)} -> {_shown(value)} in {last_part(node)}"
-        return said.strip(), self._changed(with_argument(node, setting.path, value))
+        return said.strip(), self.graph.with_node(with_argument(node, setting.path, value))
 
     # --- inputs ---
 
@@ -329,43 +324,50 @@ class _Maker:
 
     def far_rows(self) -> Iterator[tuple[str, Graph]]:
         """Computations that are right only near zero: squares less squares, and the maximum of a neighbouring row."""
-        for node, first in self.applied:
-            name, arguments = last_part(node), dict(bind(node).arguments)
-            dim, steps = arguments.get("dim"), _Steps(self.graph)
-            if name in ("softmax", "log_softmax") and isinstance(dim, int):
-                self._softmax_of(steps, name, first, dim, arguments.get("dtype"), of_two=True)
-                yield f"maximum of two rows in {name}", steps.in_place_of(node)
-            elif name in ("layer_norm", "group_norm", "instance_norm"):
-                self._norm_by_squares(steps, node, name, first, arguments)
-                yield f"mean of squares less square of mean in {name}", steps.in_place_of(node)
-            elif name in ("var", "std") and dim is not None:
-                self._spread_by_squares(steps, node, name, first, dim, arguments.get("keepdim", False))
-                yield f"mean of squares less square of mean in {name}", steps.in_place_of(node)
-            elif (difference := squared_difference(node, self.graph)) is not None:
-                one, other = (
-                    steps.method("expand_as", self._wide(steps, each), Ref(difference.name)) for each in difference.args
-                )
-                sums = [
-                    steps.like(node, steps.call("operator.mul", left, right), *node.args[1:])
-                    for left, right in ((one, one), (other, other), (one, other))
-                ]
-                twice = steps.call("operator.mul", sums[2], 2)
-                total = steps.call("operator.sub", steps.call("operator.add", *sums[:2]), twice)
-                steps.method("type_as", total, first)
-                yield f"product in place of the difference in {name}", steps.in_place_of(node)
+        return self._taken_for(self._far_row)
 
     def short_cuts(self) -> Iterator[tuple[str, Graph]]:
         """Computations that are right for usual sizes: a least number that is not minus infinity, a maximum for slopes
         up to 1, squares without scaling, whole numbers added as floats, and the other side of equal edges."""
+        return self._taken_for(self._short_cut)
+
+    def _taken_for(
+        self, add: Callable[[_Steps, Node, str, Ref, Mapping[str, Value]], str | None]
+    ) -> Iterator[tuple[str, Graph]]:
+        """Each operation replaced by the steps of what it may be taken for. add: adds them, and returns what it is."""
         for node, first in self.applied:
             name, steps = last_part(node), _Steps(self.graph)
-            if made := self._short_cut(steps, node, name, first, dict(bind(node).arguments)):
+            if made := add(steps, node, name, first, dict(bind(node).arguments)):
                 yield f"{made} in {name}", steps.in_place_of(node)
 
+    def _far_row(self, steps: _Steps, node: Node, name: str, first: Ref, arguments: Mapping[str, Value]) -> str | None:
+        dim = arguments.get("dim")
+        if name in ("softmax", "log_softmax") and isinstance(dim, int):
+            self._softmax_of(steps, name, first, dim, arguments.get("dtype"), of_two=True)
+            return "maximum of two rows"
+        if name in ("layer_norm", "group_norm", "instance_norm"):
+            self._norm_by_squares(steps, node, name, first, arguments)
+            return "mean of squares less square of mean"
+        if name in ("var", "std") and dim is not None:
+            self._spread_by_squares(steps, node, name, first, dim, arguments.get("keepdim", False))
+            return "mean of squares less square of mean"
+        if (difference := squared_difference(node, self.graph)) is not None:
+            one, other = (
+                steps.method("expand_as", self._wide(steps, each), Ref(difference.name)) for each in difference.args
+            )
+            sums = [
+                steps.like(node, steps.call("operator.mul", left, right), *node.args[1:])
+                for left, right in ((one, one), (other, other), (one, other))
+            ]
+            twice = steps.call("operator.mul", sums[2], 2)
+            total = steps.call("operator.sub", steps.call("operator.add", *sums[:2]), twice)
+            steps.method("type_as", total, first)
+            return "product in place of the difference"
+        return None
+
     def _short_cut(
-        self, steps: "_Steps", node: Node, name: str, first: Ref, arguments: Mapping[str, Value]
+        self, steps: _Steps, node: Node, name: str, first: Ref, arguments: Mapping[str, Value]
     ) -> str | None:
-        """Add the steps of one that the operation may be taken for; return what it is."""
         known, dim = self.types.get(first.name), arguments.get("dim")
         if extreme(node, self.types) is not None:
             most = -LEAST if name in named("minima") else LEAST
@@ -396,13 +398,13 @@ class _Maker:
             return "the other side"
         return None
 
-    def _wide(self, steps: "_Steps", value: Value) -> Value:
+    def _wide(self, steps: _Steps, value: Value) -> Value:
         """The value in float32 if it may be in half precision: only the slip itself is to show."""
         known = self.types.get(value.name) if isinstance(value, Ref) else None
         return value if known in (torch.float32, torch.float64) else steps.method("float", value)
 
     def _softmax_of(
-        self, steps: "_Steps", name: str, value: Ref, dim: int, dtype: Value, *, of_two: bool = False
+        self, steps: _Steps, name: str, value: Ref, dim: int, dtype: Value, *, of_two: bool = False
     ) -> None:
         """The softmax with the maximum of two rows, or with LEAST as a maximum of lesser rows."""
         given: Value = steps.method("to", value, dtype) if isinstance(dtype, Symbol) else value
@@ -422,7 +424,7 @@ class _Maker:
         steps.method("type_as", share, given)
 
     def _norm_by_squares(
-        self, steps: "_Steps", node: Node, name: str, value: Ref, arguments: Mapping[str, Value]
+        self, steps: _Steps, node: Node, name: str, value: Ref, arguments: Mapping[str, Value]
     ) -> None:
         wide = self._wide(steps, value)
         if name == "group_norm":
@@ -444,9 +446,7 @@ class _Maker:
         scaled = steps.call("operator.mul", steps.call("operator.sub", self._wide(steps, exact), shift), factor)
         steps.method("type_as", steps.call("operator.add", scaled, shift), value)
 
-    def _spread_by_squares(
-        self, steps: "_Steps", node: Node, name: str, value: Ref, dim: Value, keepdim: Value
-    ) -> None:
+    def _spread_by_squares(self, steps: _Steps, node: Node, name: str, value: Ref, dim: Value, keepdim: Value) -> None:
         wide = self._wide(steps, value)
         squares, right = self._by_squares(steps, wide, dim, keepdim), self._variance(steps, wide, dim, keepdim)
         error = steps.call("operator.sub", squares, right)
@@ -456,12 +456,12 @@ class _Maker:
         wrong = steps.call("operator.add", exact, error)
         steps.method("type_as", steps.call("torch.sqrt", wrong) if name == "std" else wrong, value)
 
-    def _by_squares(self, steps: "_Steps", rows: Value, dim: Value, keepdim: Value) -> Ref:
+    def _by_squares(self, steps: _Steps, rows: Value, dim: Value, keepdim: Value) -> Ref:
         squares = steps.method("mean", steps.call("operator.mul", rows, rows), dim=dim, keepdim=keepdim)
         mean = steps.method("mean", rows, dim=dim, keepdim=keepdim)
         return steps.call("operator.sub", squares, steps.call("operator.mul", mean, mean))
 
-    def _variance(self, steps: "_Steps", rows: Value, dim: Value, keepdim: Value) -> Ref:
+    def _variance(self, steps: _Steps, rows: Value, dim: Value, keepdim: Value) -> Ref:
         return steps.method("var", rows, dim=dim, unbiased=False, keepdim=keepdim)
 
     def guards(self) -> Iterator[tuple[str, Graph]]:
@@ -511,7 +511,7 @@ class _Maker:
             for other in COUSINS.get(name, ()):
                 stem = node.target.rpartition(".")[0]
                 target = f"{stem}.{other}" if stem else other
-                yield f"{other} for {name}", self._changed(replace(node, target=target))
+                yield f"{other} for {name}", self.graph.with_node(replace(node, target=target))
             for other in UNARY.get(name, ()) if node.operand is not None else ():
                 steps = _Steps(self.graph)
                 steps.call(f"torch.nn.functional.{other}", node.operand)
@@ -557,10 +557,10 @@ class _Maker:
                     continue
                 if swapped.target.startswith("operator.i"):
                     swapped = replace(swapped, target=f"operator.{name.removeprefix('i')}")
-                yield f"operands of {name} exchanged", self._changed(swapped)
+                yield f"operands of {name} exchanged", self.graph.with_node(swapped)
             elif name in ("cat", "stack", "concat") and node.args and isinstance(node.args[0], Listed | tuple):
                 turned = replace(node, args=(Listed(items_of(node.args[0])[::-1]), *node.args[1:]))
-                yield f"order of {name} turned round", self._changed(turned)
+                yield f"order of {name} turned round", self.graph.with_node(turned)
 
     def inverted(self) -> Iterator[tuple[str, Graph]]:
         """The sense of each mask inverted, and each switch of an operation turned over."""
@@ -578,16 +578,11 @@ class _Maker:
                 steps = _Steps(self.graph)
                 steps.call("torch.logical_not", Ref(spec.name))
                 yield f"{spec.name} inverted", steps.after_input(spec.name)
-        for node in self.operations:
-            for setting in self.settings[node.name]:
-                if isinstance(setting.value, bool) and setting.name not in named("shaping_parameters"):
-                    yield self._altered(node, setting, not setting.value)
+        for node, setting in self.sites:
+            if isinstance(setting.value, bool) and setting.name not in named("shaping_parameters"):
+                yield self._altered(node, setting, not setting.value)
 
     # --- graphs ---
-
-    def _changed(self, changed: Node) -> Graph:
-        nodes = tuple(changed if each.name == changed.name else each for each in self.graph.nodes)
-        return Graph(nodes, self.graph.result)
 
     def _without(self, node: Node, operand: Ref) -> Graph:
         instead = {node.name: operand}

@@ -111,7 +111,8 @@ class NegativeControls:
         def here(produced: Produced) -> Produced:
             return produced if indices is None else _at(produced, indices)
 
-        eager, actual = here(references.eager), here(_produced(references.eager, value))
+        eager, like = here(references.eager), references.eager
+        actual = here(Produced(like.type, value, like.dtype, tuple(value.shape), device=like.device))
         exact = None if references.exact is None else here(references.exact)
         full = References(eager, exact, lambda: map(here, references.perturbed()))
         if value.is_floating_point() or value.is_complex():
@@ -126,10 +127,6 @@ def _uninitialised(like: torch.Tensor) -> torch.Tensor:
     if like.is_floating_point() or like.is_complex():
         return torch.full_like(like, math.nan)
     return torch.full_like(like, like.dtype is torch.bool or min(torch.iinfo(like.dtype).max, 1 << 62))
-
-
-def _produced(eager: Produced, value: torch.Tensor) -> Produced:
-    return Produced(eager.type, value, eager.dtype, tuple(value.shape), device=eager.device)
 
 
 def _at(produced: Produced, indices: torch.Tensor) -> Produced:

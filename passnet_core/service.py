@@ -37,7 +37,6 @@ from passnet_core.records import (
     REUSED,
     Baseline,
     Bundle,
-    Device,
     EvalSpec,
     Inspection,
     Job,
@@ -89,7 +88,6 @@ if TYPE_CHECKING:  # numpy and DuckDB load only where scores and a store are ask
     from passnet_core.leaderboard.example import Example
     from passnet_core.leaderboard.gallery import Exhibit
     from passnet_core.leaderboard.shared_boards import GroundBoards, Rows, SharedAnswers
-    from passnet_core.scoring.scores import SampleTable
     from passnet_core.store.base import Store
 
 OnOutcome = Callable[[int, Outcome], None]
@@ -367,12 +365,6 @@ class Service:
         """Judge a job that belongs to no run, and keep nothing of it."""
         return self._scheduler.judge(job, lambda event: None, cancelled)
 
-    def check(self, task: Task, bundle: Bundle, subgraph_id: str, *, device: Device | None = None) -> Outcome:
-        """Apply the static rules and match the bundle in one subgraph, and wait for the outcome."""
-        spec = EvalSpec(stage=Stage.CHECK, device=device or self.device().device)
-        known = self._known(jobs_of(task, bundle, spec, [subgraph_id])[0])
-        return known or self.evaluate(task, bundle, spec, subgraph_ids=[subgraph_id], fresh=True)[0]
-
     def check_within(
         self, task: Task, bundle: Bundle, spec: EvalSpec, subgraph_id: str, seconds: float, *, owner: str = NOBODY
     ) -> Outcome | None:
@@ -386,21 +378,6 @@ class Service:
     def survey(self, bundle: Bundle, task_ids: Sequence[str], *, owner: str = NOBODY) -> Iterator[TaskMatches]:
         """Yield in how many subgraphs of each task the bundle matches. Stores nothing. Raises like surveyed()."""
         return surveyed(self._scheduler, self.corpus, bundle, task_ids, self.device().device, owner)
-
-    def inspect(
-        self,
-        subgraph: Subgraph,
-        *,
-        with_code: bool = True,
-        baseline: Baseline = Baseline.INDUCTOR,
-        cancelled: threading.Event | None = None,
-    ) -> Inspection:
-        """Inspect a subgraph: shapes and dtypes of its nodes, and the baseline's code for it.
-
-        The first time, it waits for the running job and takes seconds; then it is remembered. Raises BadInput if the
-        subgraph cannot be run, InfrastructureError if no judge answers or when cancelled."""
-        device = self.device().device
-        return self._inspections.of(subgraph, device, with_code=with_code, baseline=baseline, cancelled=cancelled)
 
     def inspection(self, subgraph: Subgraph, baseline: Baseline = Baseline.INDUCTOR) -> Inspection | None:
         """The inspection with the baseline's code if it is known; otherwise None, and it is made in the background.
@@ -561,14 +538,6 @@ class Service:
         where there is no sample. viewer: as in RunQuery."""
         self.wait_until_imported()
         return self._store.score_rows(task_id, viewer)
-
-    def samples(self, run_id: str | None = None) -> "SampleTable":
-        """The scored outcomes of one run, or of all, as input for scoring.scores. Raises UnknownItem, EmptyScore."""
-        from passnet_core.leaderboard.boards import table_of
-
-        if run_id is not None:
-            self.run(run_id)
-        return table_of(self._store.samples(run_id))
 
     def boards(
         self, task_id: str | None = None, *, aborts_fail: bool = False, viewer: str | None = None

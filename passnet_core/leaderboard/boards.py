@@ -12,17 +12,16 @@ import numpy as np
 
 from passnet_core.charts.contenders import ContenderKind, kind_of
 from passnet_core.leaderboard.grounds import Ground, ground_of
-from passnet_core.records import BASELINE_NAMES, Baseline, Capture, ErrorClass, Profile, SolverKind, digest_of
+from passnet_core.records import BASELINE_NAMES, Baseline, Capture, Profile, SolverKind, digest_of
 from passnet_core.scoring.report import ABORTED_AS, ReportEntry, ScoreReport, aborted, score_report
 from passnet_core.scoring.scores import (
     PENALTY_FAILED,
     PENALTY_SLOW,
     Interpretation,
     Sample,
-    SampleTable,
     error_aware_logs,
 )
-from passnet_core.store.rows import SampleColumns, ScoreRow
+from passnet_core.store.rows import ScoreRow
 
 Place = tuple[str, str]
 """(task id, subgraph id)."""
@@ -371,21 +370,6 @@ def entry_of(row: ScoreRow) -> ReportEntry:
 
 def _failed_if_aborted(row: ScoreRow) -> ScoreRow:
     return replace(row, error_class=ABORTED_AS) if aborted(row.verdict, row.profile) else row
-
-
-def table_of(columns: SampleColumns) -> SampleTable:
-    """Return the store's columns as the table that scores are computed from. Raises EmptyScore for empty columns."""
-    codes = {each.value: code for code, each in enumerate(ErrorClass)}
-    codes[""] = codes[ErrorClass.ACCURACY.value]
-    speedups = np.array(columns.speedups, dtype=np.float64)
-    timed = ~np.isnan(speedups)
-    return SampleTable.of(
-        SampleTable(
-            np.log(np.where(timed, speedups, 1.0)),
-            np.where(timed, np.array(columns.correct_bits, dtype=np.int64), 0),
-            np.array([codes[each] for each in columns.error_classes], dtype=np.int8),
-        )
-    )
 
 
 @lru_cache(maxsize=256)

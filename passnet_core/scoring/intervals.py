@@ -19,9 +19,6 @@ class Interval:
     low: float
     high: float
 
-    def contains(self, figure: float) -> bool:
-        return self.low <= figure <= self.high
-
 
 def median_interval(
     values: Sequence[float], *, level: float = LEVEL, resamples: int = RESAMPLES, seed: int = 0

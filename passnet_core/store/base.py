@@ -16,7 +16,6 @@ from passnet_core.store.rows import (
     RunNote,
     RunQuery,
     RunSummary,
-    SampleColumns,
     SavedDraft,
     Scored,
     ScoreRow,
@@ -147,8 +146,6 @@ class Store(Protocol):
         """Whether there is a run with this bundle that is this visitor's, or nobody's."""
 
     def baseline_rows(self, viewer: str | None = None) -> tuple[BaselineRow, ...]: ...
-
-    def samples(self, run_id: str | None) -> SampleColumns: ...
 
     def standings(self, viewer: str | None = None) -> tuple[Standing, ...]: ...
 

@@ -44,7 +44,6 @@ from passnet_core.store.rows import (
     RunNote,
     RunQuery,
     RunSummary,
-    SampleColumns,
     SavedDraft,
     Scored,
     ScoreRow,
@@ -322,10 +321,6 @@ class Database:
             )
             for row in self._rows("baseline_rows", viewer=viewer)
         )
-
-    def samples(self, run_id: str | None) -> SampleColumns:
-        rows = self._rows("samples", run_id=run_id)
-        return SampleColumns(*zip(*rows)) if rows else SampleColumns((), (), ())
 
     def standings(self, viewer: str | None = None) -> tuple[Standing, ...]:
         return tuple(

@@ -254,16 +254,6 @@ class BaselineRow:
 
 
 @dataclass(frozen=True)
-class SampleColumns:
-    """The scored outcomes of a run, or of all runs, as columns of equal length. speedups: end to end; NaN: not timed.
-    correct_bits: as in ScoreRow. error_classes: "": the candidate did not fail."""
-
-    speedups: tuple[float, ...]
-    correct_bits: tuple[int, ...]
-    error_classes: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class Standing:
     """The results on one subgraph over all runs.
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from passnet_core.corpus.layout import write_task
-from passnet_core.errors import BadInput, EmptyScore, StoreError, StoreRefusal, UnknownItem
+from passnet_core.errors import BadInput, StoreError, StoreRefusal, UnknownItem
 from passnet_core.execution.backends.base import Cancellation, JobEvent, outcome_without_judge
 from passnet_core.leaderboard.boards import ranked, twin
 from passnet_core.records import (
@@ -29,7 +29,7 @@ from passnet_core.records import (
     Verdict,
     from_json,
 )
-from passnet_core.scoring.scores import error_aware_score
+from passnet_core.scoring.report import score_reports
 from passnet_core.service import Service, open_service, prepare
 from passnet_core.settings import Settings
 from passnet_core.store import exchange
@@ -133,7 +133,8 @@ def test_runs_wait_for_each_other_but_checks_do_not_wait(opened: Opening) -> Non
     assert service.progress(third).queue_position == 2
     assert service.under_way() == 3
     assert not service.progress(second).finished
-    assert service.check(task(), BUNDLE, "float32/1").verdict is Verdict.MATCHED
+    (checked,) = service.evaluate(task(), BUNDLE, EvalSpec(stage=Stage.CHECK), subgraph_ids=["float32/1"])
+    assert checked.verdict is Verdict.MATCHED
     gate.opened.set()
     assert len(service.wait(third)) == 3
     assert service.progress(second).finished
@@ -335,12 +336,13 @@ def test_the_progress_of_another_processs_run_can_be_seen(opened: Opening) -> No
 
 def test_a_known_check_is_answered_from_the_store_and_listed_apart(opened: Opening) -> None:
     service = opened(lambda job: outcome(job, Verdict.MATCHED))
-    checked = service.check(task(), BUNDLE, "float32/2")
+    spec = EvalSpec(stage=Stage.CHECK)
+    (checked,) = service.evaluate(task(), BUNDLE, spec, subgraph_ids=["float32/2"])
     assert checked.spec.stage is Stage.CHECK
-    assert repr(service.check(task(), BUNDLE, "float32/2")) == repr(checked)
+    assert repr(service.evaluate(task(), BUNDLE, spec, subgraph_ids=["float32/2"])) == repr((checked,))
     assert len(jobs_of_backend(service)) == 1
     assert service.runs() == ()
-    assert len(service.runs(checks=True)) == 1
+    assert len(service.runs(checks=True)) == 2
 
 
 def test_a_check_made_while_somebody_typed_is_kept_without_judging_it_again(opened: Opening) -> None:
@@ -366,8 +368,6 @@ def test_wrong_arguments_raise_errors_that_name_them(opened: Opening) -> None:
             ask("none")
     with pytest.raises(UnknownItem, match="no bundle"):
         service.bundle("none")
-    with pytest.raises(EmptyScore):
-        service.samples()
 
 
 def test_an_exported_run_is_a_recorded_run_where_it_is_imported(opened: Opening, tmp_path: Path) -> None:
@@ -624,10 +624,11 @@ def test_scores_are_computed_from_the_stored_outcomes(opened: Opening) -> None:
     answers = tuple(outcome(each, verdict, speedup=2.0) for each, verdict in zip(jobs, verdicts))
     run = replace(run_of(*jobs, run_id="r-1"), recorded="elsewhere")
     service.import_run(exchange.written(RunFile(run, (BUNDLE,), answers)))
-    table = service.samples("r-1")
-    assert len(table) == 4
-    assert error_aware_score(table, 0) == pytest.approx((2 * 2 * 0.1 * 0.1) ** 0.25)
-    assert error_aware_score(table, 1) == pytest.approx((2 * 2 * 1 * 0.1) ** 0.25)
+    (report,) = score_reports(service.outcomes("r-1"))
+    assert report.samples == 4
+    figures = {level.t: level.es for level in report.levels}
+    assert figures[0] == pytest.approx((2 * 2 * 0.1 * 0.1) ** 0.25)
+    assert figures[1] == pytest.approx((2 * 2 * 1 * 0.1) ** 0.25)
     (standing,) = [each for each in service.standings() if each.subgraph_id == "float32/0"]
     assert (standing.attempts, standing.right, standing.best_speedup, standing.best_run_id) == (1, 1, 2.0, "r-1")
 
@@ -655,8 +656,10 @@ def test_the_service_gets_verdicts_from_the_real_judge(tmp_path: Path) -> None:
     rejected = Bundle((PassFile("Relu.py", code.replace("return x\n", "return torch.relu(x)\n", 1)),))
     service = open_service(settings_in(tmp_path))
     try:
-        assert service.check(task(), matching, "float32/0").verdict is Verdict.MATCHED
-        refused = service.check(task(), rejected, "float32/0")
+        spec = EvalSpec(stage=Stage.CHECK, device=service.device().device)
+        (matched,) = service.evaluate(task(), matching, spec, subgraph_ids=["float32/0"])
+        assert matched.verdict is Verdict.MATCHED
+        (refused,) = service.evaluate(task(), rejected, spec, subgraph_ids=["float32/0"])
         assert (refused.verdict, refused.findings[0].file) == (Verdict.REJECTED, "Relu.py")
         assert service.device().environment == refused.environment
         (kept,) = service.runs(checks=True)[0].counts

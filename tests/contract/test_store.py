@@ -296,7 +296,6 @@ def test_an_inconclusive_outcome_does_not_push_an_older_figure_out_of_the_scores
     later = replace(outcome(job(), Verdict.INCONCLUSIVE), finished_at="2027-01-01T00:00:00.000+00:00")
     store.append("run-2", 0, later)
     assert [(each.run_id, each.speedup) for each in store.score_rows(None)] == [("run-1", 1.5)]
-    assert len(store.samples("run-2").speedups) == 0
     store.close()
 
 

@@ -153,17 +153,9 @@ def answer_of(
         no_reward="" if reward is not None else _why(counts, len(parts)),
         accepted=sum(outcome.verdict.accepted for outcome in outcomes),
         total=len(outcomes),
-        parts=[PartsForm.of(each) for each in parts],
+        parts=[PartsForm.model_validate(each) for each in parts],
         feedback=summary(outcomes),
-        judged_by=None
-        if by is None
-        else JudgedBy(
-            device=by.device,
-            torch=by.torch,
-            triton=by.triton,
-            judge_digest=by.judge_digest,
-            clock_version=by.clock_version,
-        ),
+        judged_by=None if by is None else JudgedBy.model_validate(by),
         known=known,
         judging_s=round(sum(outcome.wall_s for outcome in outcomes), 3),
         waited_s=round(waited_s, 3),

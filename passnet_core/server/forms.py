@@ -6,13 +6,11 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from passnet_core import __version__
 from passnet_core.bundles.reading import naming_problems
-from passnet_core.corpus.summaries import TaskSummary
 from passnet_core.errors import BadInput
 from passnet_core.execution.backends.base import Capacity
 from passnet_core.records import Baseline, Bundle, Capture, Device, EvalSpec, PassFile, Profile, Stage, Verdict
 from passnet_core.solvers.llm.files import LARGEST_FILE, MOST_FILES
 from passnet_core.training.answers import bundle_in
-from passnet_core.training.rewards import RewardParts
 
 CallProtocol = Literal["tools", "text"]
 """How a model is told to call tools: by the server's tool calls, or in plain text."""
@@ -26,6 +24,12 @@ class StrictForm(BaseModel):
     """Refuses fields that it does not know, since a misspelt one would be ignored."""
 
     model_config = ConfigDict(extra="forbid")
+
+
+class RecordForm(BaseModel):
+    """Has the names of a record's fields or properties, and is made of one by model_validate."""
+
+    model_config = ConfigDict(from_attributes=True)
 
 
 class FileForm(StrictForm):
@@ -108,7 +112,7 @@ class EvaluationRequest(SpecForm):
         return bundle_in(self.text or "") if self.bundle is None else self.bundle.bundle()
 
 
-class RightForm(BaseModel):
+class RightForm(RecordForm):
     """On which share of the input draws every output is right, and the smallest tolerance level t that holds on all."""
 
     share: float
@@ -117,7 +121,7 @@ class RightForm(BaseModel):
     smallest_t: int | None
 
 
-class FasterForm(BaseModel):
+class FasterForm(RecordForm):
     """Eager's end-to-end time divided by the candidate's, with its 95% interval."""
 
     ratio: float
@@ -125,7 +129,7 @@ class FasterForm(BaseModel):
     high: float
 
 
-class PartsForm(BaseModel):
+class PartsForm(RecordForm):
     """The components of the reward on one subgraph; null where the judge did not get that far or cannot tell."""
 
     subgraph: str
@@ -139,28 +143,8 @@ class PartsForm(BaseModel):
     library: bool
     reward: float | None = Field(description="the default reward; null is no reward, and not 0")
 
-    @classmethod
-    def of(cls, parts: RewardParts) -> "PartsForm":
-        right, faster = parts.right, parts.faster
-        return cls(
-            subgraph=parts.subgraph,
-            verdict=parts.verdict,
-            reason=parts.reason,
-            loads=parts.loads,
-            matches=parts.matches,
-            right=None
-            if right is None
-            else RightForm(
-                share=right.share, right_draws=right.right_draws, draws=right.draws, smallest_t=right.smallest_t
-            ),
-            faster=None if faster is None else FasterForm(ratio=faster.ratio, low=faster.low, high=faster.high),
-            cheat=parts.cheat,
-            library=parts.library,
-            reward=parts.reward,
-        )
 
-
-class JudgedBy(BaseModel):
+class JudgedBy(RecordForm):
     """The machine that judged."""
 
     device: str
@@ -297,7 +281,7 @@ class StepAnswer(BaseModel):
     state: SessionState
 
 
-class TaskForm(BaseModel):
+class TaskForm(RecordForm):
     """A task of the corpus."""
 
     id: str
@@ -306,17 +290,6 @@ class TaskForm(BaseModel):
     subgraphs: int
     operators: list[str]
     dtypes: list[str]
-
-    @classmethod
-    def of(cls, task: TaskSummary) -> "TaskForm":
-        return cls(
-            id=task.id,
-            split=task.split,
-            family=task.family.value,
-            subgraphs=task.subgraphs,
-            operators=list(task.operators),
-            dtypes=list(task.dtypes),
-        )
 
 
 class TaskDetail(BaseModel):

@@ -153,7 +153,7 @@ def judge_service(
                 events.put_nowait(ServerSentEvent(event="phase", data=data))
 
         def on_outcome(outcome: Outcome) -> None:
-            parts = PartsForm.of(parts_of(outcome)).model_dump(mode="json")
+            parts = PartsForm.model_validate(parts_of(outcome)).model_dump(mode="json")
             events.put_nowait(ServerSentEvent(event="outcome", data=parts))
 
         def ended(done: "asyncio.Task[EvaluationAnswer]") -> None:
@@ -229,7 +229,7 @@ def judge_service(
 
     @app.get("/tasks", summary="The tasks of the corpus")
     async def tasks(who: Annotated[str, caller], split: str | None = None) -> list[TaskForm]:
-        return [TaskForm.of(each) for each in corpus.tasks() if split in (None, each.split)]
+        return [TaskForm.model_validate(each) for each in corpus.tasks() if split in (None, each.split)]
 
     @app.get("/tasks/{task_id}", summary="A task, with the first messages of a conversation about it")
     async def task_detail(task_id: str, who: Annotated[str, caller], protocol: CallProtocol = "tools") -> TaskDetail:

@@ -6,8 +6,8 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field, model_validator
 
 from passnet_core.execution.runs_in_progress import Progress
-from passnet_core.records import Bundle, Subgraph, Task, Verdict
-from passnet_core.server.forms import BundleForm, SpecForm, StrictForm, TaskForm
+from passnet_core.records import Bundle, Verdict
+from passnet_core.server.forms import BundleForm, RecordForm, SpecForm, StrictForm, TaskForm
 
 LONGEST_LABEL = 200
 MOST_LISTED = 1_000
@@ -21,7 +21,7 @@ class TaskList(BaseModel):
     tasks: list[TaskForm]
 
 
-class InputForm(BaseModel):
+class InputForm(RecordForm):
     """An input of a subgraph, as it was recorded; low and high bound its values."""
 
     name: str
@@ -31,7 +31,7 @@ class InputForm(BaseModel):
     high: float | None
 
 
-class SubgraphForm(BaseModel):
+class SubgraphForm(RecordForm):
     """A subgraph: its source, and its inputs in the order of forward's arguments."""
 
     id: str
@@ -40,33 +40,14 @@ class SubgraphForm(BaseModel):
     code: str
     inputs: list[InputForm]
 
-    @classmethod
-    def of(cls, subgraph: Subgraph) -> "SubgraphForm":
-        inputs = [
-            InputForm(name=each.name, dtype=each.dtype, shape=list(each.shape), low=each.low, high=each.high)
-            for each in subgraph.inputs
-        ]
-        return cls(
-            id=subgraph.id,
-            digest=subgraph.digest,
-            source_model=subgraph.source_model,
-            code=subgraph.code,
-            inputs=inputs,
-        )
 
-
-class WholeTask(BaseModel):
+class WholeTask(RecordForm):
     """A task with its subgraphs."""
 
     id: str
     split: str
     family: str
     subgraphs: list[SubgraphForm]
-
-    @classmethod
-    def of(cls, task: Task) -> "WholeTask":
-        subgraphs = [SubgraphForm.of(each) for each in task.subgraphs]
-        return cls(id=task.id, split=task.split, family=task.family.value, subgraphs=subgraphs)
 
 
 class ReferenceForm(BaseModel):
@@ -79,14 +60,14 @@ class ReferenceForm(BaseModel):
     digest: str
 
 
-class StoredFile(BaseModel):
+class StoredFile(RecordForm):
     """A file of a stored bundle, which may be larger than one that is taken in here."""
 
     name: str
     code: str
 
 
-class StoredFiles(BaseModel):
+class StoredFiles(RecordForm):
     """The files of a bundle, in the form in which a run takes them."""
 
     passes: list[StoredFile]
@@ -102,10 +83,7 @@ class StoredBundle(BaseModel):
 
     @classmethod
     def of(cls, found: Bundle) -> "StoredBundle":
-        passes, helpers = (
-            [StoredFile(name=each.name, code=each.code) for each in files] for files in (found.passes, found.helpers)
-        )
-        return cls(digest=found.digest, author=found.author, bundle=StoredFiles(passes=passes, helpers=helpers))
+        return cls(digest=found.digest, author=found.author, bundle=StoredFiles.model_validate(found))
 
 
 class RunRequest(SpecForm):

@@ -171,11 +171,13 @@ def _routes(service: Service, door: Door) -> APIRouter:
         limit: Limit = 100,
     ) -> TaskList:
         found = [each for each in searching.found(query, service.corpus.tasks()) if split in (None, each.split)]
-        return TaskList(total=len(found), tasks=[TaskForm.of(each) for each in found[offset : offset + limit]])
+        return TaskList(
+            total=len(found), tasks=[TaskForm.model_validate(each) for each in found[offset : offset + limit]]
+        )
 
     @routes.get("/tasks/{task_id}", summary="A task with its subgraphs: sources and inputs")
     def task(access: Caller, task_id: str) -> WholeTask:
-        return WholeTask.of(service.corpus.task(task_id))
+        return WholeTask.model_validate(service.corpus.task(task_id))
 
     @routes.get("/bundles", summary="The bundles that come with the playground")
     def bundles(access: Caller) -> list[ReferenceForm]:

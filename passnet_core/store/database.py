@@ -14,18 +14,11 @@ import duckdb
 
 from passnet_core.errors import StoreError, StoreRefusal
 from passnet_core.records import (
-    Baseline,
     Bundle,
-    Capture,
     Clock,
     Contender,
-    Environment,
-    ErrorClass,
     Outcome,
-    Profile,
     Run,
-    SolverKind,
-    Speedup,
     Verdict,
     digest_of,
     from_json,
@@ -65,6 +58,12 @@ CONFIG: dict[str, str | bool | int | float | list[str]] = {
 }
 DISK_FULL = re.compile(r"no space left|file too large|disk quota|quota exceeded|out of disk", re.IGNORECASE)
 PID = re.compile(r"\(PID (\d+)\)")
+OUTCOME_COLUMNS = (
+    "job_digest", "solver", "bundle_digest", "task_id", "subgraph_id", "subgraph_digest", "dtype", "verdict",
+    "finished_at",
+)  # fmt: skip
+SPEC_COLUMNS = ("device", "stage", "capture", "profile", "baseline")
+"""The columns of an outcome that are fields of it and of its spec, as JSON has them."""
 LOG_BEGINS = b"d\0be\0"
 """How DuckDB's write-ahead log begins, if it has anything. DuckDB takes what begins otherwise for an empty log, and
 writes over it."""
@@ -104,8 +103,7 @@ class Database:
 
     def import_runs(self, file_digest: str, files: tuple[RunFile, ...]) -> None:
         with self._transaction() as cursor:
-            ids = {"ids": [file.run.id for file in files]}
-            known = {run_id for (run_id,) in cursor.execute(_sql("known_runs"), ids).fetchall()}
+            known = {run_id for (run_id,) in _execute(cursor, "known_runs", ids=[file.run.id for file in files])}
             new: dict[str, RunFile] = {}
             for file in files:
                 if new.setdefault(file.run.id, file) != file:
@@ -121,35 +119,30 @@ class Database:
             _add_jobs(cursor, [(run_id, place, _job_name(outcome)) for run_id, place, outcome in outcomes])
             _add_outcomes(cursor, outcomes)
             if file_digest:
-                cursor.execute(_sql("add_recorded_file"), {"digest": file_digest})
+                _execute(cursor, "add_recorded_file", digest=file_digest)
 
     def save_draft(self, visitor: str, task_id: str, slot: str, bundle: Bundle, after: int | None) -> int | None:
         named = {"visitor": visitor, "task_id": task_id, "slot": slot}
         with self._transaction() as cursor:
-            rows = cursor.execute(_sql("draft"), {**named, "place": None}).fetchall()
+            rows = _execute(cursor, "draft", **named, place=None)
             if rows and _read(Bundle, rows[0][2]) == bundle:
                 return int(rows[0][0])
             if (rows[0][0] if rows else None) != after:
                 return None
-            values = {**named, "saved_at": _now(), "content": _text(bundle)}
-            ((place,),) = cursor.execute(_sql("save_draft"), values).fetchall()
+            ((place,),) = _execute(cursor, "save_draft", **named, saved_at=_now(), content=_text(bundle))
             return int(place)
 
     def adopt_drafts(self, visitor: str) -> None:
-        with self._transaction() as cursor:
-            cursor.execute(_sql("adopt_drafts"), {"visitor": visitor})
+        self._write("adopt_drafts", visitor=visitor)
 
     def note_run(self, visitor: str, run_id: str, note: str) -> None:
-        with self._transaction() as cursor:
-            cursor.execute(_sql("note_run"), {"visitor": visitor, "run_id": run_id, "note": note})
+        self._write("note_run", visitor=visitor, run_id=run_id, note=note)
 
     def star_run(self, visitor: str, run_id: str, starred: bool) -> None:
-        with self._transaction() as cursor:
-            cursor.execute(_sql("star_run"), {"visitor": visitor, "run_id": run_id, "starred": starred})
+        self._write("star_run", visitor=visitor, run_id=run_id, starred=starred)
 
     def add_certificate(self, certificate: Certificate) -> None:
-        with self._transaction() as cursor:
-            cursor.execute(_sql("add_certificate"), {"id": certificate.id, "content": _text(certificate)})
+        self._write("add_certificate", id=certificate.id, content=_text(certificate))
 
     def start_trajectory(self, opening: Opening, owner: str, visitor: str) -> None:
         with self._transaction() as cursor:
@@ -160,8 +153,7 @@ class Database:
             _add_turn(cursor, trajectory_id, turn)
 
     def end_trajectory(self, trajectory_id: str, ending: Ending) -> None:
-        with self._transaction() as cursor:
-            cursor.execute(_sql("add_ending"), {"trajectory_id": trajectory_id, "content": _text(ending)})
+        self._write("add_ending", trajectory_id=trajectory_id, content=_text(ending))
 
     def import_trajectory(self, file_digest: str, trajectory: Trajectory) -> None:
         with self._transaction() as cursor:
@@ -170,10 +162,9 @@ class Database:
             for turn in trajectory.turns:
                 _add_turn(cursor, trajectory.opening.id, turn)
             if trajectory.ending is not None:
-                values = {"trajectory_id": trajectory.opening.id, "content": _text(trajectory.ending)}
-                cursor.execute(_sql("add_ending"), values)
+                _execute(cursor, "add_ending", trajectory_id=trajectory.opening.id, content=_text(trajectory.ending))
             if file_digest:
-                cursor.execute(_sql("add_recorded_file"), {"digest": file_digest})
+                _execute(cursor, "add_recorded_file", digest=file_digest)
 
     # --- questions ---
 
@@ -185,7 +176,7 @@ class Database:
         return _read(Run, rows[0][0]) if rows else None
 
     def runs(self, asked: RunQuery) -> tuple[RunSummary, ...]:
-        rows = self._rows("runs", limit=asked.limit, offset=asked.offset, **_filters(asked))
+        rows = self._rows("runs", **to_json(asked))
         summaries = []
         for content, verdicts, numbers, accepted, device, median, by, before, device_before, same in rows:
             run = _read(Run, content)
@@ -195,7 +186,8 @@ class Database:
         return tuple(summaries)
 
     def count_runs(self, asked: RunQuery) -> int:
-        return int(self._rows("count_runs", **_filters(asked))[0][0])
+        filters = {name: value for name, value in to_json(asked).items() if name not in ("limit", "offset")}
+        return int(self._rows("count_runs", **filters)[0][0])
 
     def visitor_of(self, run_id: str) -> str:
         rows = self._rows("visitor_of", run_id=run_id)
@@ -272,76 +264,19 @@ class Database:
         left_out: tuple[str, ...] = (),
         apart: bool = False,
     ) -> tuple[ScoreRow, ...]:
-        return tuple(
-            ScoreRow(
-                run_id=row[0],
-                recorded=row[1],
-                solver=SolverKind(row[2]),
-                bundle_digest=row[3],
-                author=row[4],
-                task_id=row[5],
-                subgraph_id=row[6],
-                subgraph_digest=row[7],
-                dtype=row[8],
-                device=row[9],
-                capture=Capture(row[10]),
-                profile=Profile(row[11]),
-                clock_version=row[12],
-                verdict=Verdict(row[13]),
-                error_class=row[14] and ErrorClass(row[14]),
-                speedup=row[15],
-                correct_bits=row[16],
-                finished_at=row[17],
-                noise=row[18],
-                low=row[19] and row[19]["low"],
-                high=row[19] and row[19]["high"],
-                baseline=row[20] and Baseline(row[20]),
-            )
-            for row in self._rows("score_rows", task_id=task_id, viewer=viewer, left_out=list(left_out), apart=apart)
-        )
+        values = {"task_id": task_id, "viewer": viewer, "left_out": list(left_out), "apart": apart}
+        return tuple(from_json(ScoreRow, row) for row in self._named_rows("score_rows", **values))
 
     def baseline_rows(self, viewer: str | None = None) -> tuple[BaselineRow, ...]:
-        return tuple(
-            BaselineRow(
-                run_id=row[0],
-                recorded=row[1],
-                task_id=row[2],
-                subgraph_id=row[3],
-                dtype=row[4],
-                device=row[5],
-                capture=Capture(row[6]),
-                clock_version=row[7],
-                finished_at=row[8],
-                noise=row[9],
-                speedups=tuple(from_json(Speedup, each) for each in json.loads(row[10])),
-                times=tuple(
-                    (Contender(each["contender"]), Clock(each["clock"]), each["median"]) for each in json.loads(row[11])
-                ),
-                baseline=Baseline(row[12]),
-            )
-            for row in self._rows("baseline_rows", viewer=viewer)
-        )
+        found = []
+        for row in self._named_rows("baseline_rows", viewer=viewer):
+            row["speedups"] = json.loads(row["speedups"])
+            row["times"] = [[*each.values()] for each in json.loads(row["times"])]
+            found.append(from_json(BaselineRow, row))
+        return tuple(found)
 
     def standings(self, viewer: str | None = None) -> tuple[Standing, ...]:
-        return tuple(
-            Standing(
-                task_id=row[0],
-                subgraph_id=row[1],
-                attempts=row[2],
-                right=row[3],
-                eager_us=row[4],
-                inductor_speedup=row[5],
-                inductor_run_id=row[6],
-                best_speedup=row[7],
-                best_run_id=row[8],
-                best_by=row[9],
-                device=row[10],
-                capture=row[11] and Capture(row[11]),
-                profile=row[12] and Profile(row[12]),
-                clock_version=row[13],
-            )
-            for row in self._rows("standings", viewer=viewer)
-        )
+        return tuple(from_json(Standing, row) for row in self._named_rows("standings", viewer=viewer))
 
     # --- inside ---
 
@@ -391,7 +326,17 @@ class Database:
 
     def _rows(self, question: str, **values: Any) -> list[Any]:
         with self._translated(), self._connection.cursor() as cursor:
-            return cursor.execute(_sql(question), values).fetchall()
+            return _execute(cursor, question, **values)
+
+    def _named_rows(self, question: str, **values: Any) -> list[dict[str, Any]]:
+        """The rows of a question whose columns have the names of a record's fields."""
+        with self._translated(), self._connection.cursor() as cursor:
+            rows = _execute(cursor, question, **values)
+            return [dict(zip([name for name, *_ in cursor.description], row)) for row in rows]
+
+    def _write(self, statement: str, **values: Any) -> None:
+        with self._transaction() as cursor:
+            _execute(cursor, statement, **values)
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[duckdb.DuckDBPyConnection]:
@@ -406,15 +351,13 @@ class Database:
 
     def _is_here(self, cursor: duckdb.DuckDBPyConnection, file: RunFile) -> bool:
         """Whether the run is in the store already. Raises StoreRefusal if another run has its id."""
-        run_id = {"run_id": file.run.id}
-        rows = cursor.execute(_sql("run"), run_id).fetchall()
+        rows = _execute(cursor, "run", run_id=file.run.id)
         if not rows:
             return False
         here = _read(Run, rows[0][0])
         # stored text may use older names of enum values: compare the records that it reads as
-        outcomes = [_text(_read_outcome(*row)) for row in cursor.execute(_sql("outcomes"), run_id).fetchall()]
-        same = _unlabelled(here) == _unlabelled(file.run) and outcomes == [_text(each) for each in file.outcomes]
-        if not same:
+        outcomes = [_text(_read_outcome(*row)) for row in _execute(cursor, "outcomes", run_id=file.run.id)]
+        if _unlabelled(here) != _unlabelled(file.run) or outcomes != [_text(each) for each in file.outcomes]:
             raise _other_run(file)
         return True
 
@@ -456,6 +399,11 @@ def _sql(name: str) -> str:
     """The query of this name, with the parts of others that it includes."""
     text = (HERE / "sql" / f"{name}.sql").read_text(encoding="utf-8")
     return INCLUDE.sub(lambda included: _sql(included[1]), text)
+
+
+def _execute(cursor: duckdb.DuckDBPyConnection, name: str, **values: Any) -> list[Any]:
+    """Execute the query of this name, and return its rows."""
+    return cursor.execute(_sql(name), values).fetchall()
 
 
 def _text(record: Any) -> str:
@@ -507,130 +455,97 @@ def _job_name(outcome: Outcome) -> JobName:
     return JobName(outcome.job_digest, outcome.task_id, outcome.subgraph_id, outcome.subgraph_digest, outcome.dtype)
 
 
-def _filters(asked: RunQuery) -> dict[str, Any]:
-    return {
-        "task_id": asked.task_id,
-        "solver": asked.solver and asked.solver.value,
-        "checks": asked.checks,
-        "visitor": asked.visitor,
-        "viewer": asked.viewer,
-        "verdicts": [each.value for each in asked.verdicts],
-        "starred_by": asked.starred_by,
-    }
-
-
 def _add_bundles(cursor: duckdb.DuckDBPyConnection, bundles: Sequence[Bundle]) -> None:
     found = {bundle.digest: bundle for bundle in bundles}
-    cursor.execute(
-        _sql("add_bundles"),
-        {
-            "digests": list(found),
-            "authors": [bundle.author for bundle in found.values()],
-            "contents": [_text(bundle) for bundle in found.values()],
-        },
+    _execute(
+        cursor,
+        "add_bundles",
+        digests=list(found),
+        authors=[bundle.author for bundle in found.values()],
+        contents=[_text(bundle) for bundle in found.values()],
     )
 
 
 def _add_trajectory(cursor: duckdb.DuckDBPyConnection, opening: Opening, owner: str, visitor: str) -> None:
-    cursor.execute(
-        _sql("add_trajectory"),
-        {
-            "id": opening.id,
-            "task_id": opening.task_id,
-            "started_at": opening.started_at,
-            "owner": owner,
-            "visitor": visitor,
-            "content": _text(opening),
-        },
+    _execute(
+        cursor,
+        "add_trajectory",
+        id=opening.id,
+        task_id=opening.task_id,
+        started_at=opening.started_at,
+        owner=owner,
+        visitor=visitor,
+        content=_text(opening),
     )
 
 
 def _add_turn(cursor: duckdb.DuckDBPyConnection, trajectory_id: str, turn: Turn) -> None:
-    cursor.execute(
-        _sql("add_turn"),
-        {
-            "trajectory_id": trajectory_id,
-            "number": turn.number,
-            "accepted": None if turn.score is None else turn.score.accepted,
-            "content": _text(turn),
-        },
+    _execute(
+        cursor,
+        "add_turn",
+        trajectory_id=trajectory_id,
+        number=turn.number,
+        accepted=None if turn.score is None else turn.score.accepted,
+        content=_text(turn),
     )
 
 
 def _add_runs(cursor: duckdb.DuckDBPyConnection, runs: Sequence[Run], owner: str, visitor: str) -> None:
-    cursor.execute(
-        _sql("add_runs"),
-        {
-            "ids": [run.id for run in runs],
-            "started_at": [run.started_at for run in runs],
-            "solvers": [run.solver.value for run in runs],
-            "bundle_digests": [run.bundle_digest for run in runs],
-            "stages": [run.spec.stage.value for run in runs],
-            "recorded": [run.recorded for run in runs],
-            "owner": owner,
-            "visitor": visitor,
-            "contents": [_text(run) for run in runs],
-        },
+    _execute(
+        cursor,
+        "add_runs",
+        ids=[run.id for run in runs],
+        started_at=[run.started_at for run in runs],
+        solvers=[run.solver.value for run in runs],
+        bundle_digests=[run.bundle_digest for run in runs],
+        stages=[run.spec.stage.value for run in runs],
+        recorded=[run.recorded for run in runs],
+        owner=owner,
+        visitor=visitor,
+        contents=[_text(run) for run in runs],
     )
 
 
 def _add_jobs(cursor: duckdb.DuckDBPyConnection, jobs: Sequence[tuple[str, int, JobName]]) -> None:
     """Add jobs, each with its run's id and its place in the run."""
-    cursor.execute(
-        _sql("add_jobs"),
-        {
-            "run_ids": [run_id for run_id, _, _ in jobs],
-            "places": [place for _, place, _ in jobs],
-            "job_digests": [job.job_digest for _, _, job in jobs],
-            "task_ids": [job.task_id for _, _, job in jobs],
-            "subgraph_ids": [job.subgraph_id for _, _, job in jobs],
-            "subgraph_digests": [job.subgraph_digest for _, _, job in jobs],
-            "dtypes": [job.dtype for _, _, job in jobs],
-        },
+    _execute(
+        cursor,
+        "add_jobs",
+        run_ids=[run_id for run_id, _, _ in jobs],
+        places=[place for _, place, _ in jobs],
+        job_digests=[job.job_digest for _, _, job in jobs],
+        task_ids=[job.task_id for _, _, job in jobs],
+        subgraph_ids=[job.subgraph_id for _, _, job in jobs],
+        subgraph_digests=[job.subgraph_digest for _, _, job in jobs],
+        dtypes=[job.dtype for _, _, job in jobs],
     )
 
 
 def _add_outcomes(cursor: duckdb.DuckDBPyConnection, outcomes: Sequence[tuple[str, int, Outcome]]) -> None:
     """Add outcomes, each with its run's id and its place in the run."""
-    environments: dict[str, Environment] = {
-        outcome.environment.digest: outcome.environment for _, _, outcome in outcomes if outcome.environment is not None
-    }
-    cursor.execute(
-        _sql("add_environments"),
-        {"digests": list(environments), "contents": [_text(each) for each in environments.values()]},
-    )
+    environments = {each.environment.digest: each.environment for _, _, each in outcomes if each.environment}
+    contents = [_text(each) for each in environments.values()]
+    _execute(cursor, "add_environments", digests=list(environments), contents=contents)
     findings = {_findings_digest(each): _text(each.findings) for _, _, each in outcomes if each.findings}
     if findings:
-        values = {"digests": list(findings), "contents": list(findings.values())}
-        cursor.execute(_sql("add_findings"), values)
+        _execute(cursor, "add_findings", digests=list(findings), contents=list(findings.values()))
     rows = [_columns(*each) for each in outcomes]
-    columns = {name: [row[name] for row in rows] for name in rows[0]} if rows else {}
-    if columns:
-        cursor.execute(_sql("add_outcomes"), columns)
+    if rows:
+        _execute(cursor, "add_outcomes", **{name: [row[name] for row in rows] for name in rows[0]})
 
 
 def _columns(run_id: str, place: int, outcome: Outcome) -> dict[str, Any]:
     own, baseline = outcome.speedup(), outcome.speedup(Clock.END_TO_END, Contender.BASELINE)
-    content = _json({name: value for name, value in to_json(outcome).items() if name != "findings"})
+    data = {name: value for name, value in to_json(outcome).items() if name != "findings"}
+    content = _json(data)
     return {
         "run_id": run_id,
         "place": place,
-        "job_digest": outcome.job_digest,
+        **{name: data[name] for name in OUTCOME_COLUMNS},
+        **{name: data["spec"][name] for name in SPEC_COLUMNS},
         "environment_digest": None if outcome.environment is None else outcome.environment.digest,
-        "solver": outcome.solver.value,
-        "bundle_digest": outcome.bundle_digest,
-        "task_id": outcome.task_id,
-        "subgraph_id": outcome.subgraph_id,
-        "subgraph_digest": outcome.subgraph_digest,
-        "dtype": outcome.dtype,
-        "device": outcome.spec.device.value,
         "device_name": "" if outcome.environment is None else outcome.environment.device,
-        "stage": outcome.spec.stage.value,
-        "capture": outcome.spec.capture.value,
-        "profile": outcome.spec.profile.value,
-        "baseline": outcome.spec.baseline.value,
         "clock_version": 1 if outcome.environment is None else outcome.environment.clock_version,
-        "verdict": outcome.verdict.value,
         "judged": outcome.verdict.judged,
         "accepted": outcome.verdict.accepted,
         "error_class": None if outcome.error_class is None else outcome.error_class.value,
@@ -638,7 +553,6 @@ def _columns(run_id: str, place: int, outcome: Outcome) -> dict[str, Any]:
         "baseline_speedup": None if baseline is None else baseline.value,
         "noise": outcome.noise,
         "correct_bits": bits_of(outcome),
-        "finished_at": outcome.finished_at,
         "findings_digest": _findings_digest(outcome) if outcome.findings else None,
         "content": content,
         "bytes": len(content.encode()),

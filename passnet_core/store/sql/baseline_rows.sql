@@ -1,9 +1,9 @@
-SELECT outcomes.run_id, runs.recorded, outcomes.task_id, outcomes.subgraph_id, outcomes.dtype, outcomes.device_name,
+SELECT outcomes.run_id, runs.recorded, outcomes.task_id, outcomes.subgraph_id, outcomes.dtype, outcomes.device_name AS device,
        outcomes.capture, outcomes.clock_version, outcomes.finished_at, outcomes.noise,
-       json_extract_string(outcomes.content, '$.speedups'),
+       json_extract_string(outcomes.content, '$.speedups') AS speedups,
        -- drop the raw samples
        to_json(from_json(json_extract(outcomes.content, '$.timings'),
-                         '[{"contender": "VARCHAR", "clock": "VARCHAR", "median": "DOUBLE"}]'))::VARCHAR,
+                         '[{"contender": "VARCHAR", "clock": "VARCHAR", "median": "DOUBLE"}]'))::VARCHAR AS times,
        outcomes.baseline
 FROM outcomes
 JOIN runs ON runs.id = outcomes.run_id

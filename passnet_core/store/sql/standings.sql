@@ -51,13 +51,14 @@ counts AS (
     FROM seen
     GROUP BY task_id, subgraph_id
 )
-SELECT counts.task_id, counts.subgraph_id, attempts, right_ones,
+SELECT counts.task_id, counts.subgraph_id, attempts, right_ones AS "right",
        [each for each in from_json(json_extract(told.content, '$.timings'),
                                    '[{"contender": "VARCHAR", "clock": "VARCHAR", "median": "DOUBLE"}]')
         if each.clock = 'end to end' AND each.contender = 'eager'][1].median AS eager_us,
-       inductor.baseline_speedup, inductor.run_id,
-       best.speedup, best.run_id, coalesce(nullif(bundles.author, ''), json_extract_string(runs.content, '$.label'), ''),
-       coalesce(told.device_name, ''), told.capture, told.profile, told.clock_version
+       inductor.baseline_speedup AS inductor_speedup, inductor.run_id AS inductor_run_id,
+       best.speedup AS best_speedup, best.run_id AS best_run_id,
+       coalesce(nullif(bundles.author, ''), json_extract_string(runs.content, '$.label'), '') AS best_by,
+       coalesce(told.device_name, '') AS device, told.capture, told.profile, told.clock_version
 FROM counts
 LEFT JOIN inductor USING (task_id, subgraph_id)
 LEFT JOIN best USING (task_id, subgraph_id)

@@ -7,7 +7,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,7 @@ from passnet_core.execution.backends.choosing import chosen_backend
 from passnet_core.execution.backends.cluster.backend import RayBackend
 from passnet_core.execution.backends.local import LocalBackend
 from passnet_core.execution.inspections import Inspections
-from passnet_core.execution.jobs import jobs_of, new_run, now
+from passnet_core.execution.jobs import jobs_of, new_run, now, of_job
 from passnet_core.execution.live_checks import LiveChecks
 from passnet_core.execution.runs_in_progress import Progress, RunEnding, RunsInProgress
 from passnet_core.execution.scheduler import NOBODY, Meter, Scheduler
@@ -820,9 +820,7 @@ class Service:
         if info.environment is None or info.device is not job.spec.device:
             return None
         known = self._store.known(job.digest, info.environment.digest)
-        if known is None or known.verdict not in REUSED:
-            return None
-        return replace(known, task_id=job.subgraph.task_id, subgraph_id=job.subgraph.id)
+        return of_job(known, job) if known is not None and known.verdict in REUSED else None
 
     def _judged_elsewhere(self, run_id: str) -> tuple[Unfinished, ...]:
         """What is open of a run that another process judges, which may have ended: then its jobs get their outcome."""
@@ -837,11 +835,7 @@ class Service:
         for left in orphans:
             for position, job in zip(left.positions, left.jobs):
                 outcome = Outcome(
-                    job_digest=job.job_digest,
-                    task_id=job.task_id,
-                    subgraph_id=job.subgraph_id,
-                    subgraph_digest=job.subgraph_digest,
-                    dtype=job.dtype,
+                    **asdict(job),
                     solver=left.run.solver,
                     bundle_digest=left.run.bundle_digest,
                     spec=left.run.spec,

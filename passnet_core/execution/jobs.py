@@ -2,10 +2,11 @@
 
 import secrets
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from passnet_core.errors import BadInput
-from passnet_core.records import Bundle, EvalSpec, Job, Run, Task
+from passnet_core.records import Bundle, EvalSpec, Job, Outcome, Run, Task
 
 
 def jobs_of(
@@ -16,6 +17,11 @@ def jobs_of(
     if not subgraphs:
         raise BadInput(f"Task {task.id!r} has no subgraph to judge. Choose another task.")
     return tuple(Job(subgraph, bundle, spec) for subgraph in subgraphs)
+
+
+def of_job(outcome: Outcome, job: Job) -> Outcome:
+    """The outcome of an equal job as this job's, whose subgraph may lie in another task."""
+    return replace(outcome, task_id=job.subgraph.task_id, subgraph_id=job.subgraph.id)
 
 
 def new_run(jobs: Sequence[Job], *, label: str = "", recorded: str = "") -> Run:

@@ -3,8 +3,9 @@
 import threading
 from collections import OrderedDict
 from concurrent.futures import Future, wait
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
+from passnet_core.execution.jobs import of_job
 from passnet_core.execution.scheduler import Scheduler
 from passnet_core.records import REUSED, Job, Outcome, Verdict
 
@@ -40,7 +41,7 @@ class LiveChecks:
         outcome = check.outcome.result()
         if outcome.verdict is Verdict.CANCELLED:
             return None
-        return _of(outcome, job)
+        return of_job(outcome, job)
 
     def known(self, job: Job) -> Outcome | None:
         """The outcome of a check of an equal job, if one has ended with an outcome that is reused."""
@@ -49,7 +50,7 @@ class LiveChecks:
         if check is None or not check.outcome.done() or check.outcome.exception() is not None:
             return None
         outcome = check.outcome.result()
-        return _of(outcome, job) if outcome.verdict in REUSED else None
+        return of_job(outcome, job) if outcome.verdict in REUSED else None
 
     def close(self) -> None:
         """Give up all checks."""
@@ -79,11 +80,6 @@ class LiveChecks:
             check.outcome.set_result(self._scheduler.judge(job, lambda event: None, check.superseded, owner=owner))
         except BaseException as error:  # raised where somebody waits for it
             check.outcome.set_exception(error)
-
-
-def _of(outcome: Outcome, job: Job) -> Outcome:
-    """The outcome of an equal job, with this job's task and subgraph ids."""
-    return replace(outcome, task_id=job.subgraph.task_id, subgraph_id=job.subgraph.id)
 
 
 def _is_to_repeat(check: _Check) -> bool:

@@ -5,12 +5,12 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, wait
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 from passnet_core.errors import InfrastructureError
 from passnet_core.execution.backends.base import JobEvent, Listen
-from passnet_core.execution.jobs import jobs_of
+from passnet_core.execution.jobs import jobs_of, of_job
 from passnet_core.execution.scheduler import Scheduler
 from passnet_core.records import REUSED, UNJUDGED, Bundle, EvalSpec, Job, Outcome, Task, Verdict
 from passnet_core.scoring.published import published
@@ -121,11 +121,6 @@ class EvaluationJudge:
         if outcome.verdict in REUSED:
             with contextlib.suppress(InfrastructureError):  # it is answered all the same
                 self._ledger.keep_outcome(outcome)
-
-
-def of_job(outcome: Outcome, job: Job) -> Outcome:
-    """The outcome of an equal job as this job's, whose subgraph may lie in another task."""
-    return replace(outcome, task_id=job.subgraph.task_id, subgraph_id=job.subgraph.id)
 
 
 def answer_of(

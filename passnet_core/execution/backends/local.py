@@ -27,7 +27,7 @@ from passnet_core.execution.backends.base import (
     outcome_without_judge,
     spares_each,
 )
-from passnet_core.execution.backends.referee_process import Referee, RefereeProgram, await_end
+from passnet_core.execution.backends.referee_process import Referee, RefereeProgram, await_end, last_words
 from passnet_core.records import (
     Device,
     Environment,
@@ -211,8 +211,7 @@ class LocalBackend:
             with self._started("confined", *words, stdin=asked, stdout=answer, stderr=said) as process:
                 code = _waited(process, limit_s, cancelled or threading.Event())
             answer.seek(0)
-            said.seek(max(0, said.seek(0, os.SEEK_END) - 2000))
-            last = said.read().decode(errors="replace").strip() or f"The program ended with exit code {code}."
+            last = last_words(said, 2000) or f"The program ended with exit code {code}."
             if code == UNAVAILABLE:
                 raise InfrastructureError(last)
             if code:

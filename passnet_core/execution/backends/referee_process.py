@@ -76,12 +76,26 @@ def await_end(process: "subprocess.Popen[bytes]", home: Path) -> None:
     below this home, to which it may have written to the last moment."""
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(LEAVE_WITHIN_S)
-    for name in os.listdir("/proc"):
-        with contextlib.suppress(ProcessLookupError):
-            if name.isdigit() and os.getsid(int(name)) == process.pid:
-                os.kill(int(name), signal.SIGKILL)
+    kill_session(process.pid)
     process.wait()
     shutil.rmtree(home / "scratch" / str(process.pid), ignore_errors=True)
+
+
+def kill_session(leader: int) -> None:
+    """Kill the processes in the session that this one began."""
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(ProcessLookupError):
+            if os.getsid(int(name)) == leader:
+                os.kill(int(name), signal.SIGKILL)
+
+
+def last_words(said: IO[bytes], most: int) -> str:
+    """The end of an output, of so many bytes at most, without white space around it."""
+    with contextlib.suppress(OSError, ValueError):
+        size = said.seek(0, os.SEEK_END)
+        said.seek(max(0, size - most))
+        return said.read().decode(errors="replace").strip()
+    return ""
 
 
 @dataclass(frozen=True)
@@ -143,7 +157,7 @@ class Referee:
             except InfrastructureError as error:
                 if self.closing:
                     return without(Verdict.CANCELLED, "The playground was closed while it ran.")
-                said = self._last_words()
+                said = "" if self.said is None else last_words(self.said, 4000)
                 return without(
                     Verdict.INFRASTRUCTURE, str(error), *([Evidence("what the judge said last", said)] if said else [])
                 )
@@ -301,15 +315,6 @@ class Referee:
             self.channel.sendall(json.dumps(words, allow_nan=False).encode() + b"\n")
         except OSError as error:
             raise InfrastructureError(f"The judge's process has ended: {error}. Run the job again.") from error
-
-    def _last_words(self) -> str:
-        if self.said is None:
-            return ""
-        with contextlib.suppress(OSError, ValueError):
-            size = self.said.seek(0, os.SEEK_END)
-            self.said.seek(max(0, size - 4000))
-            return self.said.read().decode(errors="replace").strip()
-        return ""
 
     def _stop(self) -> None:
         """End the referee with all its processes."""

@@ -7,7 +7,6 @@ import contextlib
 import itertools
 import json
 import os
-import signal
 import socket
 import subprocess
 import sys
@@ -16,7 +15,6 @@ import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import IO, Any, TypeVar, cast
 
@@ -33,6 +31,7 @@ from passnet_core.execution.backends.base import (
 )
 from passnet_core.execution.backends.cluster import placing, words
 from passnet_core.execution.backends.local import PACKAGE_ROOT, PASSED_ON
+from passnet_core.execution.backends.referee_process import kill_session, last_words
 from passnet_core.records import Device, Job, Outcome, Phase, Stage, Verdict, from_json
 
 T = TypeVar("T")
@@ -95,9 +94,7 @@ class _DriverProcess:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self.process.wait(within_s)
         # also what a driver that was killed has left of a cluster of its own
-        for each in in_session(self.process.pid):
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(each, signal.SIGKILL)
+        kill_session(self.process.pid)
         self.process.wait()
         self.channel.close()
         self.said.close()
@@ -352,7 +349,7 @@ class RayBackend:
                 left = [queue for owner, queue in self._answers.values() if owner is driver]
             for queue in left:
                 queue.put({"lost": problem or "The driver of the Ray cluster ended."})
-            said = last_words(driver.said)
+            said = last_words(driver.said, 2000).rpartition("\n")[2][:300]
             driver.end(LEAVE_WITHIN_S if connected else LEAVE_SOON_S)
         return connected, problem or f"The driver of the Ray cluster ended. {said}".strip()
 
@@ -433,23 +430,3 @@ class RayBackend:
             "PYTHONDONTWRITEBYTECODE": "1",
             "RAY_USAGE_STATS_ENABLED": environ.get("RAY_USAGE_STATS_ENABLED", "0"),
         }
-
-
-def in_session(leader: int) -> list[int]:
-    """The processes in the session that this one began."""
-    found = []
-    for name in filter(str.isdigit, os.listdir("/proc")):
-        with contextlib.suppress(OSError):
-            fields = Path("/proc", name, "stat").read_text().rpartition(")")[2].split()
-            if int(fields[3]) == leader and fields[0] != "Z":
-                found.append(int(name))
-    return found
-
-
-def last_words(said: IO[bytes]) -> str:
-    """The last line of an output, which may be empty."""
-    with contextlib.suppress(OSError, ValueError):
-        size = said.seek(0, os.SEEK_END)
-        said.seek(max(0, size - 2000))
-        return said.read().decode(errors="replace").strip().rpartition("\n")[2][:300]
-    return ""

@@ -1,15 +1,15 @@
 """pass@k: the chance that one of k attempts solves a task, by solver, with intervals, and two solvers compared."""
 
 import math
-import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
 from passnet_core.errors import EmptyScore
 from passnet_core.leaderboard.grounds import Ground, ground_of
 from passnet_core.records import Stage
 from passnet_core.records.trajectories import End, Trajectory
-from passnet_core.scoring.intervals import LEVEL, RESAMPLES, Interval, percentile
+from passnet_core.scoring.intervals import Interval, bootstrapped
 
 Attempts = Mapping[str, tuple[int, int]]
 """By task: how many attempts were made, and how many were accepted on every subgraph."""
@@ -67,9 +67,4 @@ def gain_at(k: int, before: Attempts, after: Attempts) -> Interval:
 def _mean(values: Sequence[float]) -> Interval:
     if not values:
         raise EmptyScore("There is no task that was attempted.")
-    ordered = sorted(values)
-    draw = random.Random(0)
-    means = sorted(math.fsum(draw.choices(ordered, k=len(ordered))) / len(ordered) for _ in range(RESAMPLES))
-    centre = math.fsum(ordered) / len(ordered)
-    low, high = percentile(means, (1 - LEVEL) / 2), percentile(means, (1 + LEVEL) / 2)
-    return Interval(centre, min(low, centre), max(high, centre))
+    return bootstrapped(fmean, values)

@@ -1,7 +1,7 @@
 """Bootstrap intervals, in plain Python because the judge's machine may lack numpy."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -28,11 +28,23 @@ def median_interval(
     A single value is its own interval. Raises EmptyScore without values."""
     if not values:
         raise EmptyScore("There is no value to take the median of.")
+    return bootstrapped(median, values, level=level, resamples=resamples, seed=seed)
+
+
+def bootstrapped(
+    figure: Callable[[Sequence[float]], float],
+    values: Sequence[float],
+    *,
+    level: float = LEVEL,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> Interval:
+    """A figure of values, of which there is one at least, with its percentile bootstrap interval."""
     ordered = sorted(values)  # so that the order of measuring has no influence
     draw = random.Random(seed)
-    medians = sorted(median(draw.choices(ordered, k=len(ordered))) for _ in range(resamples))
-    centre = median(ordered)
-    low, high = percentile(medians, (1 - level) / 2), percentile(medians, (1 + level) / 2)
+    drawn = sorted(figure(draw.choices(ordered, k=len(ordered))) for _ in range(resamples))
+    centre = figure(ordered)
+    low, high = percentile(drawn, (1 - level) / 2), percentile(drawn, (1 + level) / 2)
     return Interval(centre, min(low, centre), max(high, centre))
 
 

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import exp, log
-from typing import Any
+from typing import Any, Unpack
 
 from passnet_core import records
 from passnet_core.errors import BadInput, EmptyScore
@@ -31,6 +31,7 @@ from passnet_core.scoring.scores import (
     Interpretation,
     Sample,
     SampleTable,
+    Terms,
     aggregate,
     error_aware_logs,
     error_aware_score,
@@ -274,12 +275,7 @@ def newest(entries: Iterable[ReportEntry]) -> tuple[ReportEntry, ...]:
 
 
 def score_reports(
-    outcomes: Iterable[Outcome | ReportEntry],
-    *,
-    p: float = PENALTY_SLOW,
-    b: float = PENALTY_FAILED,
-    interpretation: Interpretation | str = Interpretation.DEFAULT,
-    aborts_fail: bool = False,
+    outcomes: Iterable[Outcome | ReportEntry], *, aborts_fail: bool = False, **terms: Unpack[Terms]
 ) -> tuple[ScoreReport, ...]:
     """One report per curve. For each subgraph, the newest outcome counts.
 
@@ -288,7 +284,7 @@ def score_reports(
     groups: dict[Line, list[ReportEntry]] = {}
     for entry in newest(_with_devices(entries)):
         groups.setdefault(_line_of(entry), []).append(_failed_if_aborted(entry) if aborts_fail else entry)
-    return tuple(score_report(group, p=p, b=b, interpretation=interpretation) for group in groups.values())
+    return tuple(score_report(group, **terms) for group in groups.values())
 
 
 def score_report(
@@ -303,8 +299,9 @@ def score_report(
         raise EmptyScore("There is no outcome to report on. Run an evaluation first.")
     scored = sorted((each for each in entries if each.sample), key=lambda each: (each.task_id, each.subgraph_id))
     samples = [each.sample for each in scored if each.sample]
-    levels = curve(samples, p=p, b=b, interpretation=interpretation) if samples else ()
-    first = entries[0]
+    table = SampleTable.of(samples) if samples else None
+    kind, first = Interpretation(interpretation), entries[0]
+    levels = () if table is None else tuple(_level(table, t, p=p, b=b, interpretation=kind) for t in LEVELS[kind])
     return ScoreReport(
         solver=first.solver,
         bundle_digest=first.bundle_digest,
@@ -313,7 +310,7 @@ def score_report(
         capture=first.capture,
         profile=first.profile,
         clock_version=first.clock_version,
-        interpretation=Interpretation(interpretation),
+        interpretation=kind,
         p=p,
         b=b,
         subgraphs=tuple((each.task_id, each.subgraph_id) for each in scored),
@@ -324,21 +321,7 @@ def score_report(
     )
 
 
-def curve(
-    samples: Sequence[Sample] | SampleTable,
-    *,
-    p: float = PENALTY_SLOW,
-    b: float = PENALTY_FAILED,
-    interpretation: Interpretation | str = Interpretation.DEFAULT,
-) -> tuple[LevelScore, ...]:
-    """The figures at every t of the interpretation. Raises EmptyScore without samples."""
-    table = SampleTable.of(samples)
-    return tuple(
-        _level(table, t, p=p, b=b, interpretation=interpretation) for t in LEVELS[Interpretation(interpretation)]
-    )
-
-
-def _level(table: SampleTable, t: int, *, p: float, b: float, interpretation: Interpretation | str) -> LevelScore:
+def _level(table: SampleTable, t: int, *, p: float, b: float, interpretation: Interpretation) -> LevelScore:
     of = parameters(table, t, b=b, interpretation=interpretation)
     interval = score_interval(table, t, p=p, b=b, interpretation=interpretation)
     return LevelScore(
@@ -355,20 +338,13 @@ def _level(table: SampleTable, t: int, *, p: float, b: float, interpretation: In
     )
 
 
-def contributions(
-    entries: Sequence[ReportEntry],
-    t: int,
-    *,
-    p: float = PENALTY_SLOW,
-    b: float = PENALTY_FAILED,
-    interpretation: Interpretation | str = Interpretation.DEFAULT,
-) -> tuple[Contribution, ...]:
+def contributions(entries: Sequence[ReportEntry], t: int, **terms: Unpack[Terms]) -> tuple[Contribution, ...]:
     """What each sample contributes to one point of a curve, worst first. entries: those of one report."""
     scored = [(each, each.sample) for each in entries if each.sample]
     if not scored:
         return ()
     table = SampleTable.of([sample for _, sample in scored])
-    logs = error_aware_logs(table, t, p=p, b=b, interpretation=interpretation)
+    logs = error_aware_logs(table, t, **terms)
     mean = float(logs.mean())
     found = [
         Contribution(

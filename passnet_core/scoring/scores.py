@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from statistics import NormalDist
+from typing import TypedDict, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +27,15 @@ class Interpretation(StrEnum):
 
     DEFAULT = "default"
     EXTENDED = "extended"
+
+
+class Terms(TypedDict, total=False):
+    """What scores depend on besides samples. p, b: the penalties of slow and of failed samples, by default PENALTY_SLOW
+    and PENALTY_FAILED. interpretation: by default Interpretation.DEFAULT."""
+
+    p: float
+    b: float
+    interpretation: Interpretation | str
 
 
 NEVER = math.inf
@@ -152,19 +162,12 @@ def score(
     return math.exp(float(logs.mean()))
 
 
-def error_aware_score(
-    samples: Sequence[Sample] | SampleTable,
-    t: int,
-    *,
-    p: float = PENALTY_SLOW,
-    b: float = PENALTY_FAILED,
-    interpretation: Interpretation | str = Interpretation.DEFAULT,
-) -> float:
+def error_aware_score(samples: Sequence[Sample] | SampleTable, t: int, **terms: Unpack[Terms]) -> float:
     """ES(t), the geometric mean of the error-aware rectified speedups (GraphNet, arXiv 2510.24035).
 
     samples: one per subgraph. For t < 1, ES(t) is S(t). For t >= 1, a sample that is not correct at 1 contributes 1 if
     its class of error is tolerated at t, and otherwise b. Raises EmptyScore without samples."""
-    return math.exp(float(error_aware_logs(samples, t, p=p, b=b, interpretation=interpretation).mean()))
+    return math.exp(float(error_aware_logs(samples, t, **terms).mean()))
 
 
 def error_aware_logs(
@@ -212,16 +215,10 @@ def combined(of: Parameters, *, p: float = PENALTY_SLOW) -> float:
     return of.alpha**of.correct * of.beta ** (of.correct * of.slower * p) * of.gamma ** (1 - of.correct)
 
 
-def aggregate_score(
-    samples: Sequence[Sample] | SampleTable,
-    *,
-    p: float = PENALTY_SLOW,
-    b: float = PENALTY_FAILED,
-    interpretation: Interpretation | str = Interpretation.DEFAULT,
-) -> float:
+def aggregate_score(samples: Sequence[Sample] | SampleTable, **terms: Unpack[Terms]) -> float:
     """AS, the weighted geometric mean of ES(t) over all t in WEIGHTS. Raises EmptyScore without samples."""
     table = SampleTable.of(samples)
-    return aggregate({t: error_aware_score(table, t, p=p, b=b, interpretation=interpretation) for t in WEIGHTS})
+    return aggregate({t: error_aware_score(table, t, **terms) for t in WEIGHTS})
 
 
 def aggregate(scores: Mapping[int, float]) -> float:
@@ -237,19 +234,17 @@ def score_interval(
     samples: Sequence[Sample] | SampleTable,
     t: int,
     *,
-    p: float = PENALTY_SLOW,
-    b: float = PENALTY_FAILED,
-    interpretation: Interpretation | str = Interpretation.DEFAULT,
     level: float = LEVEL,
     resamples: int = RESAMPLES,
     seed: int = 0,
+    **terms: Unpack[Terms],
 ) -> Interval:
     """ES(t) with its percentile bootstrap interval over the samples; equal samples and seed give equal intervals.
 
     Up to 5000 samples share one set of resamples, so that a curve draws them once and not once per t. Of more samples,
     draw how often each distinct contribution occurs, which is equivalent and faster if many subgraphs contribute alike.
     """
-    logs = error_aware_logs(samples, t, p=p, b=b, interpretation=interpretation)
+    logs = error_aware_logs(samples, t, **terms)
     values, counts = np.unique(logs, return_counts=True)
     centre = float(logs.mean())
     if len(values) == 1:

@@ -36,6 +36,11 @@ def quoted(text: str) -> str:
     return repr(shortened(text))
 
 
+def printable(text: str) -> str:
+    """Escape control characters: strangers choose names, and a terminal obeys what is printed on it."""
+    return "".join(c if c in "\n\t" or c.isprintable() else repr(c)[1:-1] for c in text)
+
+
 def from_json_text(text: str | bytes, *, mended: bool = True) -> Any:
     """The value of a JSON text. Raises ValueError for whatever is not JSON. mended: make its strings valid Unicode."""
     try:

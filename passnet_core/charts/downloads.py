@@ -4,17 +4,20 @@ import csv
 import io
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from passnet_core.charts.library import alt
+if TYPE_CHECKING:  # who writes only CSV needs no altair
+    from passnet_core.charts.library import alt
 
 KINDS: Mapping[str, str] = {"svg": "image/svg+xml", "png": "image/png"}
 WIDTH = 900
 """The width of a picture in pixels; on a page, a chart takes the page's width."""
 
 
-def picture(chart: alt.LayerChart, kind: str, *, title: str, caption: Sequence[str] = ()) -> bytes:
+def picture(chart: "alt.LayerChart", kind: str, *, title: str, caption: Sequence[str] = ()) -> bytes:
     """Render the chart on white, with title and caption, as a file of this kind: offline, in about a second."""
+    from passnet_core.charts.library import alt
+
     words = alt.Title(title, subtitle=list(caption), anchor="start", offset=14, limit=WIDTH, subtitleLineHeight=14)
     whole = chart.properties(width=WIDTH, background="white", padding=16, title=words)
     made = io.BytesIO() if kind == "png" else io.StringIO()

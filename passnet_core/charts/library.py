@@ -1,15 +1,19 @@
 """Import altair, which takes most of a second. Modules of this folder that make only words do not need it."""
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 # altair fails while another thread is still importing pandas, as a page's tables do
 importlib.import_module("pandas")
 
 import altair as alt  # noqa: E402
+import pyarrow as pa  # noqa: E402
 
-__all__ = ["EDGE", "TEXT", "alt", "framed", "legend_columns", "nearest"]
+__all__ = ["EDGE", "TEXT", "alt", "data_of", "framed", "legend_columns", "nearest"]
+
+# a chart of a thousand subgraphs and several solvers has more than the 5,000 rows of altair's default limit
+alt.data_transformers.disable_max_rows()
 
 TEXT = "currentColor"
 """The colour of text around the chart, on a light page and on a dark one; black in a file."""
@@ -18,7 +22,15 @@ EDGE = "#888888"
 LETTER, SYMBOL = 7, 44
 """About the width of a legend's letter, and of its symbol with the gaps around it, in pixels."""
 
+FEW = 300
+"""Up to this many rows are passed to altair as they are."""
+
 Drawn = TypeVar("Drawn", bound=alt.TopLevelMixin)
+
+
+def data_of(rows: Sequence[Mapping[str, Any]]) -> Any:
+    """Few rows as values, many as a pyarrow table: altair validates values one by one, which is slow."""
+    return alt.Data(values=list(rows)) if len(rows) <= FEW else pa.Table.from_pylist(list(rows))
 
 
 def framed(chart: Drawn, **properties: Any) -> Drawn:

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from passnet_core.charts.curves import TICKS
-from passnet_core.charts.data import data_of
-from passnet_core.charts.library import EDGE, alt, framed, legend_columns, nearest
+from passnet_core.charts.library import EDGE, alt, data_of, framed, legend_columns, nearest
 
 SHAPES = ("triangle-up", "triangle-down", "circle", "diamond", "cross", "square")
 """The shape of each kind, in the order of the kinds."""

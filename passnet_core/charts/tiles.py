@@ -6,8 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from passnet_core.charts.data import data_of
-from passnet_core.charts.library import alt, framed
+from passnet_core.charts.library import alt, data_of, framed
 from passnet_core.charts.places import index_of
 from passnet_core.charts.steps import DONE, words
 from passnet_core.records import MemoryAccess, TracedLaunch, TracedProgram, TracedTensor

@@ -8,8 +8,7 @@ import numpy as np
 
 from passnet_core.charts.contenders import ContenderLook
 from passnet_core.charts.curves import TICKS
-from passnet_core.charts.data import data_of
-from passnet_core.charts.library import EDGE, TEXT, alt, framed
+from passnet_core.charts.library import EDGE, TEXT, alt, data_of, framed
 
 WITHIN, NOT_WITHIN = "within", "not within"
 LANE = 120

@@ -1,11 +1,10 @@
 """The leaderboard as one static page, as CSV and as data."""
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from passnet_core.charts.downloads import csv_text
 from passnet_core.leaderboard.boards import Board, baselines_on, twin
 from passnet_core.leaderboard.ranking import (
     PUBLISHED,
@@ -72,13 +71,8 @@ def as_page(ranks: Ranks) -> str:
 
 def as_csv(ranked: RankedBoard) -> str:
     """A row for each solver of a board, and none of what others have published."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    for each in ranked.rows:
-        row = {**_flat(each), "alike": "; ".join(each.alike)}
-        writer.writerow({name: _no_formula(value) for name, value in row.items()})
-    return text.getvalue()
+    rows = [{**_flat(each), "alike": "; ".join(each.alike)} for each in ranked.rows]
+    return csv_text([{name: row[name] for name in COLUMNS} for row in rows])
 
 
 def as_json(ranks: Ranks) -> dict[str, Any]:
@@ -134,11 +128,6 @@ def _flat(row: LeaderboardRow) -> Mapping[str, Any]:
         "first_day": row.days[0],
         "last_day": row.days[1],
     }
-
-
-def _no_formula(value: Any) -> Any:
-    """A text that a spreadsheet does not execute: strangers choose the names of solvers."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")) else value
 
 
 def _figures(name: str, stem: str, interval: Interval | None) -> dict[str, float | None]:

@@ -10,6 +10,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
+from passnet_core import outside
 from passnet_core.charts.breakdown import MEDIANS_SAID
 from passnet_core.errors import InfrastructureError
 from passnet_core.records import LEVELS_SAID, Profile, level_of
@@ -72,7 +73,7 @@ def _shown(value: Any) -> Any:
     """Return a text with its invisible characters, such as control and direction marks, as escape sequences."""
     if not isinstance(value, str) or isinstance(value, Markup):
         return value
-    return value if value.isprintable() else "".join(map(_visible, value.replace("\r\n", "\n")))
+    return outside.printable(value.replace("\r\n", "\n"))
 
 
 def _brief(text: str) -> str:
@@ -81,10 +82,6 @@ def _brief(text: str) -> str:
         return text
     half = LONGEST // 2
     return f"{text[:half]}\n… {len(text) - LONGEST:,} characters are left out here …\n{text[-half:]}"
-
-
-def _visible(letter: str) -> str:
-    return letter if letter in "\n\t" or letter.isprintable() else repr(letter)[1:-1]
 
 
 def _when(moment: str) -> str:

@@ -36,7 +36,7 @@ class Console:
     backend: Backend | None = None
 
     def say(self, text: str = "") -> None:
-        print(printable(text), file=self.out, flush=True)
+        print(outside.printable(text), file=self.out, flush=True)
 
     def tell(self, text: str) -> None:
         """Print to standard error, which only people read."""
@@ -55,6 +55,21 @@ class Console:
 
     def show(self, data: Any) -> None:
         print(json.dumps(data, indent=2, allow_nan=False), file=self.out, flush=True)
+
+    def answer(self, as_json: bool, data: Any, *lines: str) -> None:
+        """Show the data to a program that has asked for JSON; say these lines to a person."""
+        if as_json:
+            self.show(data)
+            return
+        for line in lines:
+            self.say(line)
+
+    def listing(self, as_json: bool, data: Any, names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+        """Show the data to a program that has asked for JSON; print a table for a person."""
+        if as_json:
+            self.show(data)
+        else:
+            self.table(names, rows)
 
     def table(self, names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         """Print rows in aligned columns below these names."""
@@ -81,11 +96,6 @@ class Console:
             scheduler.close()
 
 
-def printable(text: str) -> str:
-    """Escape control characters: strangers choose names, and a terminal obeys what is printed on it."""
-    return "".join(c if c in "\n\t" or c.isprintable() else repr(c)[1:-1] for c in text)
-
-
 def message(text: str) -> str:
     """A message as it is printed: each line shortened, as it may repeat what a stranger wrote."""
-    return printable("\n".join(outside.shortened(line, outside.LONGEST_MESSAGE) for line in text.split("\n")))
+    return outside.printable("\n".join(outside.shortened(line, outside.LONGEST_MESSAGE) for line in text.split("\n")))

@@ -7,7 +7,7 @@ from typing import Any
 
 from passnet_core.cli.console import ACCEPTED, NOT_ACCEPTED, PROGRAM, WRONG_USE, Console
 from passnet_core.cli.judging import bundle_named
-from passnet_core.cli.parser import BUNDLE, TASK, command, group
+from passnet_core.cli.parser import BUNDLE, TASK, add_number, command, group
 from passnet_core.corpus.catalogue import read_list
 from passnet_core.corpus.searching import found
 from passnet_core.corpus.surveying import TaskMatches, surveyed
@@ -90,10 +90,7 @@ def corpus_import(args: argparse.Namespace, console: Console) -> int:
         raise
     for problem in report.problems:
         console.tell(f"Warning: left out: {problem}")
-    if args.json:
-        console.show(to_json(report))
-    else:
-        console.say(f"Imported {len(report.tasks)} tasks with {report.subgraphs} subgraphs.")
+    console.answer(args.json, to_json(report), f"Imported {len(report.tasks)} tasks with {report.subgraphs} subgraphs.")
     return ACCEPTED if report.tasks else WRONG_USE
 
 
@@ -109,10 +106,7 @@ def corpus_download(args: argparse.Namespace, console: Console) -> int:
         f" {downloading.human(offered.free_bytes)} are free on that disk."
     )
     if not args.yes:
-        if args.json:
-            console.show(to_json(offered))
-        else:
-            console.say("Nothing was downloaded. Add --yes to download the files.")
+        console.answer(args.json, to_json(offered), "Nothing was downloaded. Add --yes to download the files.")
         return ACCEPTED
     try:
         fetched = downloading.fetch(offered)
@@ -121,11 +115,12 @@ def corpus_download(args: argparse.Namespace, console: Console) -> int:
         raise
     for archive in fetched.archives[:10]:
         console.tell(f"Warning: {archive} is an archive. Unpack it before importing the folder.")
-    if args.json:
-        console.show(to_json(fetched))
-    else:
-        console.say(f"Downloaded and verified {fetched.files:,} files in {fetched.folder}.")
-        console.say(f"Import its tasks with: {PROGRAM} corpus import {fetched.folder}")
+    console.answer(
+        args.json,
+        to_json(fetched),
+        f"Downloaded and verified {fetched.files:,} files in {fetched.folder}.",
+        f"Import its tasks with: {PROGRAM} corpus import {fetched.folder}",
+    )
     return ACCEPTED
 
 
@@ -146,13 +141,12 @@ def corpus_cut(args: argparse.Namespace, console: Console) -> int:
     report = replace(report, problems=(*unread, *report.problems))
     for problem in report.problems:
         console.tell(f"Warning: left out: {problem}")
-    if args.json:
-        console.show(to_json(report))
-    else:
-        console.say(
-            f"Cut {report.models} models. The corpus now has {len(report.tasks)} tasks that were cut from models,"
-        )
-        console.say(f"with {report.subgraphs} subgraphs. List them with: {PROGRAM} corpus list --search cut-")
+    console.answer(
+        args.json,
+        to_json(report),
+        f"Cut {report.models} models. The corpus now has {len(report.tasks)} tasks that were cut from models,",
+        f"with {report.subgraphs} subgraphs. List them with: {PROGRAM} corpus list --search cut-",
+    )
     return ACCEPTED if report.models else WRONG_USE
 
 
@@ -182,10 +176,7 @@ def corpus_matches(args: argparse.Namespace, console: Console) -> int:
 
 def corpus_export(args: argparse.Namespace, console: Console) -> int:
     folder = corpus_of(console.settings).export(args.task, Path(args.folder))
-    if args.json:
-        console.show({"task": args.task, "folder": str(folder)})
-    else:
-        console.say(f"Wrote {folder}.")
+    console.answer(args.json, {"task": args.task, "folder": str(folder)}, f"Wrote {folder}.")
     return ACCEPTED
 
 
@@ -225,9 +216,7 @@ def add_commands(commands: Any) -> None:
         metavar="TASK_OR_DIR",
         help="a task whose subgraphs are whole models, or a folder of such tasks",
     )
-    cutting.add_argument(
-        "--limit", type=float, default=1800.0, metavar="SECONDS", help="time limit per model (default: %(default)g)"
-    )
+    add_number(cutting, "--limit", 1800.0, "SECONDS", "time limit per model")
     matching = command(corpus, "matches", corpus_matches, "list the tasks in which a bundle matches")
     matching.add_argument("--bundle", required=True, metavar="DIR", help=BUNDLE)
     matching.add_argument("--search", default="", metavar="TEXT", help="only tasks that match this search")

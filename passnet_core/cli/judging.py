@@ -10,7 +10,7 @@ from typing import Any
 
 from passnet_core.bundles.reading import read_bundle
 from passnet_core.cli.console import ACCEPTED, INFRASTRUCTURE, NOT_ACCEPTED, Console
-from passnet_core.cli.parser import BASELINE, BUNDLE, CAPTURE, DEVICE, PROFILE, STAGE, TASK, command, values
+from passnet_core.cli.parser import BASELINE, BUNDLE, CAPTURE, DEVICE, PROFILE, STAGE, TASK, add_number, command, values
 from passnet_core.errors import BadInput, InfrastructureError
 from passnet_core.execution.jobs import jobs_of
 from passnet_core.outside import quoted
@@ -224,13 +224,7 @@ def add_commands(commands: Any) -> None:
     judging.add_argument("--stage", choices=("verify", "measure"), default="verify", help=STAGE)
     judging.add_argument("--capture", choices=values(Capture), default="direct", help=CAPTURE)
     judging.add_argument("--baseline", choices=values(Baseline), default="inductor", help=BASELINE)
-    judging.add_argument(
-        "--trials",
-        type=int,
-        default=EvalSpec().trials,
-        metavar="N",
-        help="timed blocks per subgraph (default: %(default)s)",
-    )
+    add_number(judging, "--trials", EvalSpec().trials, "N", "timed blocks per subgraph")
     judging.add_argument("--seed", type=int, metavar="N", help="seed of the inputs (default: a random one)")
     _judging_flags(judging)
 
@@ -243,10 +237,7 @@ def _judging_flags(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--outcomes", metavar="FILE", help="append the outcomes to this JSONL file, and do not use the store"
     )
-    command.add_argument(
-        "--deadline", type=float, default=plain.deadline_s, metavar="S",
-        help="time limit per subgraph in seconds (default: %(default)g)",
-    )  # fmt: skip
+    add_number(command, "--deadline", plain.deadline_s, "S", "time limit per subgraph in seconds")
     command.add_argument(
         "--replacement-cap", type=int, metavar="N",
         help="the most distinct replacement functions that a bundle may have (default: any number; with passnet: 1)",

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from passnet_core import outside
 from passnet_core.bundles.reading import read_bundle, write_bundle
 from passnet_core.cli.console import ACCEPTED, INFRASTRUCTURE, NOT_ACCEPTED, Console
 from passnet_core.cli.parser import command, group
+from passnet_core.cli.runs import read
 from passnet_core.errors import BadInput
 from passnet_core.execution.jobs import jobs_of
 from passnet_core.execution.scheduler import Scheduler
@@ -32,11 +32,8 @@ WIDTH = 100
 
 def show_lessons(args: argparse.Namespace, console: Console) -> int:
     course = _course(console)
-    if args.json:
-        console.show([_described(each) for each in course.lessons])
-    else:
-        rows = [(_number(each), each.id, each.title, each.goal) for each in course.lessons]
-        console.table(("no.", "lesson", "title", "goal"), rows)
+    rows = [(_number(each), each.id, each.title, each.goal) for each in course.lessons]
+    console.listing(args.json, list(map(_described, course.lessons)), ("no.", "lesson", "title", "goal"), rows)
     return ACCEPTED
 
 
@@ -66,13 +63,8 @@ def grade(args: argparse.Namespace, console: Console) -> int:
     with console.scheduler() as scheduler:
         outcomes = _judge(scheduler, lesson)(bundle)
     found = graded(lesson, outcomes)
-    if args.json:
-        console.show(
-            {"lesson": lesson.id, "bundle_digest": bundle.digest, **_graded(found), "verdicts": _verdicts(outcomes)}
-        )
-    else:
-        for line in told(lesson, found, outcomes):
-            console.say(line)
+    data = {"lesson": lesson.id, "bundle_digest": bundle.digest, **_graded(found), "verdicts": _verdicts(outcomes)}
+    console.answer(args.json, data, *told(lesson, found, outcomes))
     if found.ungraded:
         return INFRASTRUCTURE
     return ACCEPTED if found.passed else NOT_ACCEPTED
@@ -166,12 +158,7 @@ def collect(args: argparse.Namespace, console: Console) -> int:
 
 def _handed_in(path: Path, course: Course) -> list[tuple[Lesson, RunFile]]:
     """The runs of lessons in a file that was exported from Learn. Raises BadInput."""
-    try:
-        text = outside.file_text(path)
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(
-            f"'{path}' cannot be read: {outside.cause(error)}. Name a file that was exported from Learn."
-        ) from error
+    text = read(path, "a file that was exported from Learn")
     try:
         return handed_in(course, text)
     except BadInput as error:

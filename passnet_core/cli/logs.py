@@ -9,8 +9,7 @@ from collections.abc import Collection
 from types import TracebackType
 from typing import Any
 
-from passnet_core.cli.console import printable
-from passnet_core.outside import shortened
+from passnet_core.outside import printable, shortened
 from passnet_core.settings import Settings
 
 LONGEST_LINE = 500

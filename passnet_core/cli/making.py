@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from passnet_core.cli.console import ACCEPTED, NOT_ACCEPTED, Console
-from passnet_core.cli.parser import command
+from passnet_core.cli.parser import add_number, command
 from passnet_core.errors import BadInput
 from passnet_core.execution.backends.local import LocalBackend
 from passnet_core.service import corpus_of
@@ -69,20 +69,11 @@ def add_commands(kept: Any) -> None:
     making.add_argument(
         "--out", required=True, metavar="DIR", help="folder for the conversations; those it holds are not made again"
     )
-    making.add_argument(
-        "--conversations", type=int, default=4000, metavar="N", help="how many conversations (default: %(default)s)"
-    )
-    making.add_argument(
-        "--tasks", type=int, default=320, metavar="N",
-        help="in how many tasks, which are cut from the train tasks (default: %(default)s)",
+    add_number(making, "--conversations", 4000, "N", "how many conversations")
+    add_number(making, "--tasks", 320, "N", "in how many tasks, which are cut from the train tasks")
+    add_number(
+        making, "--per-bundle", 4, "N",
+        "how many conversations at a task end with the same bundle, which is judged once",
     )  # fmt: skip
-    making.add_argument(
-        "--per-bundle", type=int, default=4, metavar="N",
-        help="how many conversations at a task end with the same bundle, which is judged once (default: %(default)s)",
-    )  # fmt: skip
-    making.add_argument(
-        "--seed", type=int, default=1, metavar="N", help="of the mistakes and the judge's inputs (default: %(default)s)"
-    )
-    making.add_argument(
-        "--judges", type=int, default=1, metavar="N", help="conversations to make at once (default: %(default)s)"
-    )
+    add_number(making, "--seed", 1, "N", "of the mistakes and the judge's inputs")
+    add_number(making, "--judges", 1, "N", "conversations to make at once")

@@ -6,7 +6,7 @@ from typing import Any
 
 from passnet_core import outside
 from passnet_core.cli.console import ACCEPTED, NOT_ACCEPTED, Console
-from passnet_core.cli.parser import command
+from passnet_core.cli.parser import add_number, command
 from passnet_core.errors import BadInput
 from passnet_core.whole_models.adapting import SearchStep
 from passnet_core.whole_models.captured import ModelFile
@@ -77,7 +77,4 @@ def add_commands(commands: Any) -> None:
         "--read", action="append", default=[], metavar="DIR",
         help="a folder that the file may read and import from; may be repeated",
     )  # fmt: skip
-    finding.add_argument(
-        "--limit", type=float, default=LIMIT_S, metavar="SECONDS",
-        help="time limit of each program that runs the model (default: %(default)g)",
-    )  # fmt: skip
+    add_number(finding, "--limit", LIMIT_S, "SECONDS", "time limit of each program that runs the model")

@@ -50,6 +50,13 @@ def command(
     return made
 
 
+def add_number(command: Any, flag: str, default: float, metavar: str, what: str) -> None:
+    """Declare a flag that takes a number of the default's type. command: a parser, or a group of its flags. what: what
+    the help says of it, before it names the default."""
+    help = f"{what} (default: %(default)g)"
+    command.add_argument(flag, type=type(default), default=default, metavar=metavar, help=help)
+
+
 def values(kind: Iterable[Any]) -> tuple[str, ...]:
     """The values of an enum, as the choices of a flag."""
     return tuple(each.value for each in kind)

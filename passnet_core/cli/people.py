@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from passnet_core.cli.console import ACCEPTED, MOST_LISTED, Console
-from passnet_core.cli.parser import command, group, values
+from passnet_core.cli.parser import add_number, command, group, values
 from passnet_core.errors import BadInput
 from passnet_core.people.person import Person, PersonRole
 from passnet_core.people.register import Register
@@ -24,11 +24,9 @@ def people_add(args: argparse.Namespace, console: Console) -> int:
 def people_list(args: argparse.Namespace, console: Console) -> int:
     with _register(console) as register:
         found = [(each, register.used(each.id)) for each in register.people()]
-    if args.json:
-        console.show([_to_json(each) | {"used_s": used} for each, used in found])
-    else:
-        rows = [(each.name, each.role.value, each.id, f"{used:.0f}", each.banned) for each, used in found]
-        console.table(("name", "role", "id", "seconds used in an hour", "banned"), rows)
+    data = [_to_json(each) | {"used_s": used} for each, used in found]
+    rows = [(each.name, each.role.value, each.id, f"{used:.0f}", each.banned) for each, used in found]
+    console.listing(args.json, data, ("name", "role", "id", "seconds used in an hour", "banned"), rows)
     return ACCEPTED
 
 
@@ -66,11 +64,9 @@ def people_token(args: argparse.Namespace, console: Console) -> int:
 def people_tokens(args: argparse.Namespace, console: Console) -> int:
     with _register(console) as register:
         found = register.tokens(register.person(args.person))
-    if args.json:
-        console.show([asdict(each) for each in found])
-    else:
-        rows = [(each.id, each.label, each.created_at, each.expires_at, each.used_at or "never") for each in found]
-        console.table(("token", "label", "made", "expires", "last used"), rows)
+    rows = [(each.id, each.label, each.created_at, each.expires_at, each.used_at or "never") for each in found]
+    names = ("token", "label", "made", "expires", "last used")
+    console.listing(args.json, list(map(asdict, found)), names, rows)
     return ACCEPTED
 
 
@@ -78,10 +74,7 @@ def people_revoke(args: argparse.Namespace, console: Console) -> int:
     with _register(console) as register:
         revoked = register.revoke(args.token)
         register.note("", "revoked a token", revoked.person_id)
-    if args.json:
-        console.show(asdict(revoked))
-    else:
-        console.say(f"Token {revoked.id} opens nothing any more.")
+    console.answer(args.json, asdict(revoked), f"Token {revoked.id} opens nothing any more.")
     return ACCEPTED
 
 
@@ -91,11 +84,8 @@ def people_log(args: argparse.Namespace, console: Console) -> int:
     with _register(console) as register:
         names = {each.id: each.name for each in register.people()} | {"": "a command"}
         found = register.log(min(args.limit, MOST_LISTED))
-    if args.json:
-        console.show([asdict(each) for each in found])
-    else:
-        rows = [(each.at, names.get(each.person_id, each.person_id), each.deed, each.about) for each in found]
-        console.table(("at", "who", "what", "to what"), rows)
+    rows = [(each.at, names.get(each.person_id, each.person_id), each.deed, each.about) for each in found]
+    console.listing(args.json, list(map(asdict, found)), ("at", "who", "what", "to what"), rows)
     return ACCEPTED
 
 
@@ -106,11 +96,8 @@ def _register(console: Console) -> contextlib.closing[Register]:
 def _told(args: argparse.Namespace, console: Console, register: Register, person: Person, deed: str) -> int:
     """Write the deed of an operator into the log, and show the person."""
     register.note("", deed, person.id)
-    if args.json:
-        console.show(_to_json(person))
-    else:
-        banned = f", banned: {person.banned}" if person.banned else ""
-        console.say(f"{person.name} ({person.id}): {person.role.value}{banned}.")
+    banned = f", banned: {person.banned}" if person.banned else ""
+    console.answer(args.json, _to_json(person), f"{person.name} ({person.id}): {person.role.value}{banned}.")
     return ACCEPTED
 
 
@@ -136,10 +123,10 @@ def add_commands(commands: Any) -> None:
     issuing = command(people, "token", people_token, "make a token with which a person's programs are let in")
     issuing.add_argument("person", metavar="PERSON_ID", help=PERSON_ID)
     issuing.add_argument("--label", default="", metavar="TEXT", help="what the token is for")
-    issuing.add_argument("--days", type=int, default=90, metavar="N", help="how long it lasts (default: %(default)s)")
+    add_number(issuing, "--days", 90, "N", "how long it lasts")
     listing = command(people, "tokens", people_tokens, "list what is known of a person's tokens")
     listing.add_argument("person", metavar="PERSON", help=PERSON)
     revoking = command(people, "revoke", people_revoke, "have a token open nothing any more")
     revoking.add_argument("token", metavar="TOKEN_ID", help="the token's id, as people tokens prints it")
     logging = command(people, "log", people_log, "show who did what, the newest first")
-    logging.add_argument("--limit", type=int, default=100, metavar="N", help="at most N deeds (default: %(default)s)")
+    add_number(logging, "--limit", 100, "N", "at most N deeds")

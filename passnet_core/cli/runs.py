@@ -6,7 +6,7 @@ from typing import Any
 
 from passnet_core import outside
 from passnet_core.cli.console import ACCEPTED, MOST_LISTED, Console
-from passnet_core.cli.parser import command, group
+from passnet_core.cli.parser import add_number, command, group
 from passnet_core.errors import BadInput, UnknownItem
 from passnet_core.store.exchange import summary_to_json
 
@@ -16,16 +16,14 @@ def runs_list(args: argparse.Namespace, console: Console) -> int:
         raise BadInput(f"--limit must be at least 1, not {args.limit}.")
     with console.service() as service:
         summaries = service.runs(min(args.limit, MOST_LISTED), args.task)
-    if args.json:
-        console.show([summary_to_json(each) for each in summaries])
-        return ACCEPTED
     rows = [
         (each.run.id, each.run.started_at[:19], each.run.solver.value, each.run.spec.stage.value,
          f"{each.accepted}/{each.total}", "" if each.median_speedup is None else f"{each.median_speedup:.3f}",
          each.device + (" (recorded)" if each.run.recorded else ""), ", ".join(each.run.task_ids[:3]))
         for each in summaries
     ]  # fmt: skip
-    console.table(("run", "started", "solver", "stage", "accepted", "median speedup", "device", "tasks"), rows)
+    names = ("run", "started", "solver", "stage", "accepted", "median speedup", "device", "tasks")
+    console.listing(args.json, [summary_to_json(each) for each in summaries], names, rows)
     return ACCEPTED
 
 
@@ -56,6 +54,14 @@ def _written(text: str, file: str | None, console: Console) -> int:
     return ACCEPTED
 
 
+def read(named: str | Path, wanted: str) -> str:
+    """Read a file. wanted: which one to name instead. Raises BadInput if that is not possible."""
+    try:
+        return outside.file_text(Path(named))
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"'{named}' cannot be read: {outside.cause(error)}. Name {wanted}.") from error
+
+
 def write(text: str, path: Path) -> None:
     """Write a file. Raises BadInput if that is not possible."""
     try:
@@ -65,18 +71,10 @@ def write(text: str, path: Path) -> None:
 
 
 def runs_import(args: argparse.Namespace, console: Console) -> int:
-    try:
-        text = outside.file_text(Path(args.file))
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(
-            f"'{args.file}' cannot be read: {outside.cause(error)}. Name a file that runs export wrote."
-        ) from error
+    text = read(args.file, "a file that runs export wrote")
     with console.service() as service:
         run_id = service.import_run(text)
-    if args.json:
-        console.show({"run": run_id})
-    else:
-        console.say(f"Imported run {run_id}.")
+    console.answer(args.json, {"run": run_id}, f"Imported run {run_id}.")
     return ACCEPTED
 
 
@@ -87,10 +85,8 @@ def report(args: argparse.Namespace, console: Console) -> int:
         text = run_report(service, args.run)
     path = Path(args.out)
     write(text, path)
-    if args.json:
-        console.show({"run": args.run, "file": args.out, "bytes": path.stat().st_size})
-    else:
-        console.say(f"Wrote {path}. Open it in any browser; it needs neither the app nor a network.")
+    data = {"run": args.run, "file": args.out, "bytes": path.stat().st_size}
+    console.answer(args.json, data, f"Wrote {path}. Open it in any browser; it needs neither the app nor a network.")
     return ACCEPTED
 
 
@@ -99,9 +95,7 @@ def add_commands(commands: Any) -> None:
     runs = group(commands, "runs", "list, export, reproduce and import runs")
     listing = command(runs, "list", runs_list, "list runs, newest first")
     listing.add_argument("--task", metavar="TASK", help="only runs on this task")
-    listing.add_argument(
-        "--limit", type=int, default=200, metavar="N", help="list at most N runs (default: %(default)s)"
-    )
+    add_number(listing, "--limit", 200, "N", "list at most N runs")
     exporting = command(runs, "export", runs_export, "write a run as one JSONL file", as_json=False)
     exporting.add_argument("run", metavar="ID", help="the run's id, as runs list prints it")
     exporting.add_argument("file", metavar="FILE", nargs="?", help="the file to write (default: standard output)")

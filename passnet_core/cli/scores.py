@@ -9,7 +9,7 @@ from typing import Any
 from passnet_core import outside
 from passnet_core.cli import submissions
 from passnet_core.cli.console import ACCEPTED, Console
-from passnet_core.cli.parser import command, values
+from passnet_core.cli.parser import add_number, command, values
 from passnet_core.cli.runs import write
 from passnet_core.errors import BadInput, UnknownItem
 from passnet_core.records import BASELINE_NAMES, Capture
@@ -147,12 +147,8 @@ def add_commands(commands: Any) -> None:
     source = scoring.add_mutually_exclusive_group(required=True)
     source.add_argument("--run", metavar="ID", help="a run in the store")
     source.add_argument("--outcomes", metavar="FILE", help="a file that evaluate --outcomes or runs export wrote")
-    scoring.add_argument(
-        "--p", type=float, default=0.0, metavar="X", help="penalty for slowdowns (default: %(default)g)"
-    )
-    scoring.add_argument(
-        "--b", type=float, default=0.1, metavar="X", help="penalty for failures (default: %(default)g)"
-    )
+    add_number(scoring, "--p", 0.0, "X", "penalty for slowdowns")
+    add_number(scoring, "--b", 0.1, "X", "penalty for failures")
     scoring.add_argument(
         "--interpretation", choices=("default", "extended"), default="default",
         help="which failures are tolerated at t >= 1 (default: %(default)s)",

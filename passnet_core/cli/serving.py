@@ -9,7 +9,7 @@ from passnet_core.access.hosting import require_sandbox
 from passnet_core.cli.console import INFRASTRUCTURE, Console
 from passnet_core.cli.listening import add_listening_flags, hosts, is_local, require_listening
 from passnet_core.cli.logs import clean_logs
-from passnet_core.cli.parser import command
+from passnet_core.cli.parser import add_number, command
 from passnet_core.errors import BadInput
 from passnet_core.people.quotas import Quotas
 from passnet_core.people.register import Register
@@ -109,14 +109,9 @@ def add_commands(commands: Any) -> None:
     serving = command(
         commands, "serve-judge", serve_judge, "serve the judge over HTTP, for programs that train models", as_json=False
     )
-    serving.add_argument(
-        "--judges", type=int, default=1, metavar="N", help="jobs to judge at once (default: %(default)s)"
-    )
+    add_number(serving, "--judges", 1, "N", "jobs to judge at once")
     _listening_flags(serving, PORT, "PASSNET_JUDGE_TOKENS")
-    serving.add_argument(
-        "--waiting", type=int, default=MOST, metavar="N",
-        help="evaluations that may be in progress; more are refused with status 429 (default: %(default)s)",
-    )  # fmt: skip
+    add_number(serving, "--waiting", MOST, "N", "evaluations that may be in progress; more are refused with status 429")
 
     for_programs = command(
         commands, "serve-api", serve_api, "serve tasks, bundles, runs and scores over HTTP, for programs and agents",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from passnet_core.cli.console import ACCEPTED, INFRASTRUCTURE, NOT_ACCEPTED, Console
 from passnet_core.cli.judging import bundle_named, spec_of
-from passnet_core.cli.parser import BASELINE, CAPTURE, DEVICE, PROFILE, STAGE, TASK, command, values
+from passnet_core.cli.parser import BASELINE, CAPTURE, DEVICE, PROFILE, STAGE, TASK, add_number, command, values
 from passnet_core.errors import BadInput, UnknownItem
 from passnet_core.records import BASELINE_NAMES, Baseline, Capture, Device, EvalSpec, Stage, Task, to_json
 from passnet_core.records.trajectories import Alternative, Budget, End, Price, Trajectory, Turn
@@ -177,12 +177,8 @@ def add_commands(commands: Any) -> None:
         help="only for --solver rules: measure judges all candidates and keeps the best, model judges only the one"
         " that a cost model expects to be the best (default: measure where the judge takes times, otherwise model)",
     )  # fmt: skip
-    solving.add_argument(
-        "--attempts", type=int, default=1, metavar="K", help="attempts per task (default: %(default)s)"
-    )
-    solving.add_argument(
-        "--judges", type=int, default=1, metavar="N", help="jobs to judge at the same time (default: %(default)s)"
-    )
+    add_number(solving, "--attempts", 1, "K", "attempts per task")
+    add_number(solving, "--judges", 1, "N", "jobs to judge at the same time")
     solving.add_argument(
         "--at-once", type=int, default=0, metavar="N",
         help="attempts to make at the same time, which wait for judges and for the model (default: as many as judges)",
@@ -202,13 +198,7 @@ def add_commands(commands: Any) -> None:
         "--base-url", default="", metavar="URL", help="the server, up to and including /v1 (OPENAI_BASE_URL)"
     )
     model.add_argument("--bundle", metavar="DIR", help="a bundle for the model to repair or improve")
-    model.add_argument(
-        "--turns",
-        type=int,
-        default=12,
-        metavar="N",
-        help="most answers of the model per attempt (default: %(default)s)",
-    )
+    add_number(model, "--turns", 12, "N", "most answers of the model per attempt")
     model.add_argument("--tokens", type=int, metavar="N", help="end an attempt after about N tokens")
     model.add_argument("--reply-tokens", type=int, metavar="N", help="most tokens per answer")
     model.add_argument("--seconds", type=float, metavar="S", help="time limit per attempt in seconds")
@@ -228,12 +218,8 @@ def add_commands(commands: Any) -> None:
         help="how the model calls tools: by the server's tool calls, in plain text, or as the server and the model's"
         " first answer show (default: %(default)s)",
     )
-    model.add_argument(
-        "--patience",
-        type=float,
-        default=PATIENCE_S,
-        metavar="S",
-        help="how long a request is repeated while the server cannot be reached or is busy, as while it loads its model"
-        " (default: %(default)g)",
-    )
+    add_number(
+        model, "--patience", PATIENCE_S, "S",
+        "how long a request is repeated while the server cannot be reached or is busy, as while it loads its model",
+    )  # fmt: skip
     model.add_argument("--temperature", type=float, metavar="X", help="sampling temperature (default: the server's)")

@@ -39,9 +39,6 @@ def submit(args: argparse.Namespace, console: Console) -> int:
 def submissions_list(args: argparse.Namespace, console: Console) -> int:
     with opened(console) as (_, submissions):
         found = submissions.all()
-    if args.json:
-        console.show([entry_to_json(each) for each in found])
-        return ACCEPTED
     rows = []
     for each in found:
         judgement = each.judgement
@@ -59,9 +56,8 @@ def submissions_list(args: argparse.Namespace, console: Console) -> int:
                 each.reason,
             )
         )
-    console.table(
-        ("submission", "title", "version", "by", "state", "accepted", "aggregate score", "submitted", "reason"), rows
-    )
+    names = ("submission", "title", "version", "by", "state", "accepted", "aggregate score", "submitted", "reason")
+    console.listing(args.json, list(map(entry_to_json, found)), names, rows)
     return ACCEPTED
 
 
@@ -114,11 +110,7 @@ def _waited(service: Service, submissions: Submissions, entry: BoardEntry) -> Bo
 
 def _told(args: argparse.Namespace, console: Console, found: Sequence[BoardEntry]) -> int:
     """Show what the judge said of submissions. Returns the exit code of the worst."""
-    if args.json:
-        console.show([entry_to_json(each) for each in found])
-    else:
-        for each in found:
-            console.say(_words(each))
+    console.answer(args.json, list(map(entry_to_json, found)), *map(_words, found))
     return max((CODES[each.state] for each in found), default=ACCEPTED)
 
 

@@ -11,7 +11,7 @@ from passnet_core import __version__
 from passnet_core.bundles.reading import write_bundle
 from passnet_core.cli import making
 from passnet_core.cli.console import ACCEPTED, MOST_LISTED, NOT_ACCEPTED, Console
-from passnet_core.cli.parser import command, group, values
+from passnet_core.cli.parser import add_number, command, group, values
 from passnet_core.errors import BadInput, UnknownItem
 from passnet_core.records import Device, EvalSpec, Stage, Task, Verdict, to_json
 from passnet_core.records.trajectories import Trajectory
@@ -37,10 +37,7 @@ def trajectories_list(args: argparse.Namespace, console: Console) -> int:
         told.append({"path": str(path or ""), **to_json(each)})
     if not told and args.folder:
         raise UnknownItem(f"There is no attempt in {args.folder[0]}. Name a folder that solve --out wrote.")
-    if args.json:
-        console.show(told)
-    else:
-        console.table(("id", "task", "attempt", "turn", "tools", "accepted", "tokens"), rows)
+    console.listing(args.json, told, ("id", "task", "attempt", "turn", "tools", "accepted", "tokens"), rows)
     return ACCEPTED
 
 
@@ -328,10 +325,9 @@ def _add_layout(layout: Any) -> None:
 
 def _add_choice(choice: Any) -> None:
     choice.add_argument("--split", default="train", metavar="NAME", help="tasks of this split (default: %(default)s)")
-    choice.add_argument(
-        "--at-least", type=float, default=1.0, metavar="SHARE",
-        help="least share of a task's subgraphs on which the best bundle was accepted (default: %(default)g)",
-    )  # fmt: skip
+    add_number(
+        choice, "--at-least", 1.0, "SHARE", "least share of a task's subgraphs on which the best bundle was accepted"
+    )
     choice.add_argument("--failed", action="store_true", help="attempts that fall short of --at-least too")
     choice.add_argument(
         "--verdicts", nargs="+", choices=values(Verdict), metavar="VERDICT",

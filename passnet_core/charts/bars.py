@@ -43,11 +43,12 @@ def bar_chart(bars: Sequence[Bar], t: int) -> alt.LayerChart:
     ]
     low = min(0.9, *(bar.factor for bar in bars)) / 1.03 if bars else 0.9
     high = max(1.1, *(bar.factor for bar in bars)) * 1.03 if bars else 1.1
+    ticks = [tick for tick in TICKS if low <= tick <= high]
     x = alt.X(
         "factor:Q",
         title=f"what a subgraph counts as in ES({t}), logarithmic (eager = 1)",
         scale=alt.Scale(type="log", domain=[low, high], nice=False),
-        axis=alt.Axis(values=_ticks(low, high), format="~g", orient="top", labelOverlap=True),
+        axis=alt.Axis(values=ticks, format="~g", orient="top", labelOverlap=True),
     )
     chosen = alt.selection_point(name=BAR, fields=["task", "subgraph"], on="click", empty=True)
     base = alt.Chart(alt.Data(values=rows)).encode(
@@ -84,7 +85,3 @@ def bar_chart(bars: Sequence[Bar], t: int) -> alt.LayerChart:
     spoken = f"What {len(rows)} subgraphs count as in ES({t}), the worst first. The table below has the same figures."
     layers = alt.layer(band, eager, bar, end, left, right)
     return framed(layers, height=ROW * max(len(rows), 1), width="container", description=spoken)
-
-
-def _ticks(low: float, high: float) -> list[float]:
-    return [tick for tick in TICKS if low <= tick <= high]

@@ -1,6 +1,6 @@
 """The Altair chart of ES(t) curves."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,7 +41,8 @@ def curve_chart(points: Sequence[CurvePoint], t: int, looks: Mapping[str, Conten
         scale=alt.Scale(domain=[levels[0], levels[-1]], nice=False),
         axis=alt.Axis(values=levels, format="d", grid=False),
     )
-    low, high = _domain(points)
+    figures = [1.0, *(each for point in points for each in (point.es, point.low, point.high) if each)]
+    low, high = min(figures) / 1.1, max(figures) * 1.1
     ticks = [tick for tick in TICKS if low <= tick <= high]
     y = alt.Y(
         "es:Q",
@@ -55,13 +56,13 @@ def curve_chart(points: Sequence[CurvePoint], t: int, looks: Mapping[str, Conten
         orient="top", title=None, columns=legend_columns(solvers, LABEL), labelLimit=LABEL, symbolStrokeWidth=0
     )
 
-    def scale(values: Sequence[Any]) -> alt.Scale:
-        return alt.Scale(domain=solvers, range=list(values))
+    def solver(values: Iterable[Any]) -> dict[str, Any]:
+        """How a channel tells the solvers apart, by a value for each."""
+        scale = alt.Scale(domain=solvers, range=list(values))
+        return {"shorthand": "solver:N", "sort": solvers, "scale": scale, "legend": legend}
 
-    colour = alt.Color("solver:N", sort=solvers, scale=scale([looks[each].colour for each in solvers]), legend=legend)
-    dash = alt.StrokeDash(
-        "solver:N", sort=solvers, scale=scale([list(looks[each].dash) for each in solvers]), legend=legend
-    )
+    colour = alt.Color(**solver(looks[each].colour for each in solvers))
+    dash = alt.StrokeDash(**solver(list(looks[each].dash) for each in solvers))
     line = base.mark_line(strokeWidth=2).encode(x=x, y=y, color=colour, strokeDash=dash)
     # one band per solver with a fixed colour: a colour encoding would wash out the legend of the lines
     bands = [
@@ -77,9 +78,7 @@ def curve_chart(points: Sequence[CurvePoint], t: int, looks: Mapping[str, Conten
             x=x,
             y=y,
             color=colour,
-            shape=alt.Shape(
-                "solver:N", sort=solvers, scale=scale([looks[each].shape for each in solvers]), legend=legend
-            ),
+            shape=alt.Shape(**solver(looks[each].shape for each in solvers)),
             tooltip=[
                 alt.Tooltip("solver:N", title="solver"),
                 alt.Tooltip("t:Q"),
@@ -97,9 +96,3 @@ def curve_chart(points: Sequence[CurvePoint], t: int, looks: Mapping[str, Conten
     spoken = f"ES(t) of {', '.join(solvers) or 'no solver'} over t, with a rule at t = {t}."
     layers = alt.layer(*bands, eager_rule, eager_label, level, line, marks)
     return framed(layers, height=HEIGHT, width="container", description=spoken)
-
-
-def _domain(points: Sequence[CurvePoint]) -> tuple[float, float]:
-    """The range of the ES axis: all points with their intervals, eager's 1, and a margin."""
-    figures = [1.0, *(each for point in points for each in (point.es, point.low, point.high) if each)]
-    return min(figures) / 1.1, max(figures) * 1.1

@@ -60,6 +60,10 @@ def scatter_chart(
     x = alt.X("second:Q", title=f"speedup of {_short(second)}", scale=across, axis=axis)
     y = alt.Y("first:Q", title=f"speedup of {_short(first)}", scale=up, axis=axis)
     legend = alt.Legend(orient="top", columns=legend_columns(shown, LABEL), labelLimit=LABEL, title=None)
+
+    def scale(values: Sequence[str]) -> alt.Scale:
+        return alt.Scale(domain=shown, range=[values[place % len(values)] for place in present])
+
     hovered = nearest("hovered")
     points = (
         alt.Chart(data_of(rows))
@@ -67,18 +71,8 @@ def scatter_chart(
         .encode(
             x=x,
             y=y,
-            color=alt.Color(
-                "kind:N",
-                sort=shown,
-                legend=legend,
-                scale=alt.Scale(domain=shown, range=[shades[place % len(shades)] for place in present]),
-            ),
-            shape=alt.Shape(
-                "kind:N",
-                sort=shown,
-                legend=legend,
-                scale=alt.Scale(domain=shown, range=[SHAPES[place % len(SHAPES)] for place in present]),
-            ),
+            color=alt.Color("kind:N", sort=shown, legend=legend, scale=scale(shades)),
+            shape=alt.Shape("kind:N", sort=shown, legend=legend, scale=scale(SHAPES)),
             size=alt.condition(hovered, alt.value(160), alt.value(55)),
             tooltip=[
                 alt.Tooltip("task:N"),

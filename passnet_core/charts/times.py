@@ -115,6 +115,7 @@ def speedup_chart(outcome: Outcome, *, author: str = "") -> alt.LayerChart:
     present = [who for who in Contender if any(each.contender is who for each in shown)]
     order = [names[who] for who in present]
     legend = alt.Legend(orient="top", columns=legend_columns(order, LABELS), labelLimit=LABELS)
+    whose: dict[str, Any] = {"title": None, "sort": order, "legend": legend}
     rows = [
         {
             "who": names[each.contender],
@@ -133,13 +134,7 @@ def speedup_chart(outcome: Outcome, *, author: str = "") -> alt.LayerChart:
     base = alt.Chart(alt.Data(values=rows)).encode(
         y=alt.Y("clock:N", title=None, sort=clocks, axis=alt.Axis(labelLimit=110)),
         yOffset=alt.YOffset("who:N", sort=order),
-        color=alt.Color(
-            "who:N",
-            title=None,
-            sort=order,
-            scale=alt.Scale(domain=order, range=[looks[who].colour for who in present]),
-            legend=legend,
-        ),
+        color=alt.Color("who:N", scale=alt.Scale(domain=order, range=[looks[who].colour for who in present]), **whose),
     )
     x = alt.X("speedup:Q", title="speedup over eager", scale=scale, axis=alt.Axis(format="~g", grid=False))
     intervals = base.mark_rule(strokeWidth=2, opacity=1).encode(
@@ -147,13 +142,7 @@ def speedup_chart(outcome: Outcome, *, author: str = "") -> alt.LayerChart:
     )
     points = base.mark_point(filled=True, size=90, opacity=1).encode(
         x=x,
-        shape=alt.Shape(
-            "who:N",
-            title=None,
-            sort=order,
-            scale=alt.Scale(domain=order, range=[looks[who].shape for who in present]),
-            legend=legend,
-        ),
+        shape=alt.Shape("who:N", scale=alt.Scale(domain=order, range=[looks[who].shape for who in present]), **whose),
         tooltip=[
             alt.Tooltip("who:N", title="contender"),
             alt.Tooltip("clock:N"),

@@ -7,6 +7,7 @@ from enum import StrEnum
 from functools import cached_property, lru_cache
 from math import exp, inf, log
 from statistics import median
+from typing import Any
 
 import numpy as np
 
@@ -99,6 +100,21 @@ class Board:
         """The first and the last day of measurement, as YYYY-MM-DD."""
         days = [row.finished_at[:10] for each in self.contestants for row in each.rows]
         return min(days), max(days)
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What it is, and what was measured on it, as programs are told."""
+        return {
+            "id": self.id,
+            "title": self.title,
+            "device": self.device,
+            "capture": self.capture.value,
+            "profile": self.profile.value,
+            "clock_version": self.clock_version,
+            "tasks": len(self.task_ids),
+            "subgraphs": len(self.places),
+            "recorded": list(self.recorded),
+        }
 
 
 class Duel(StrEnum):

@@ -96,17 +96,8 @@ def as_json(ranks: Ranks) -> dict[str, Any]:
 
 
 def _board_json(ranked: RankedBoard) -> dict[str, Any]:
-    board = ranked.board
     return {
-        "id": board.id,
-        "title": board.title,
-        "device": board.device,
-        "capture": board.capture.value,
-        "profile": board.profile.value,
-        "clock_version": board.clock_version,
-        "tasks": len(board.task_ids),
-        "subgraphs": len(board.places),
-        "recorded": list(board.recorded),
+        **ranked.board.facts,
         "rows": [{**_flat(each), "alike": list(each.alike)} for each in ranked.rows],
     }
 

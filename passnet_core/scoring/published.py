@@ -1,6 +1,7 @@
 """Write outcomes in the documented JSON form of the command line, for other programs and for scoring."""
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
 from passnet_core.records import (
@@ -13,6 +14,8 @@ from passnet_core.records import (
     OutputAccuracy,
     PassMatches,
     Profile,
+    Speedup,
+    Timing,
     to_json,
 )
 
@@ -59,8 +62,13 @@ def published(outcome: Outcome) -> dict[str, Any]:
         "reduced": accuracy.reduced,
         "correct_at": [t for t in LEVELS if outcome.accuracy and accuracy.correct_at(t)],
         "smallest_t": outcome.accuracy.smallest_t if outcome.accuracy else None,
-        "timings": _timings(outcome),
-        "speedups": _speedups(outcome),
+        "timings": _by_clock(
+            (each, {"median_us": each.median, "samples_us": each.samples, "blocks": each.blocks})
+            for each in outcome.timings
+        ),
+        "speedups": _by_clock(
+            (each, {"value": each.value, "low": each.low, "high": each.high}) for each in outcome.speedups
+        ),
         "noise": outcome.noise,
         "warnings": list(outcome.warnings),
         "evidence": [_evidence(each) for each in outcome.evidence],
@@ -97,20 +105,9 @@ def _matches(of: PassMatches) -> dict[str, Any]:
     }
 
 
-def _timings(outcome: Outcome) -> dict[str, dict[str, Any]]:
+def _by_clock(figures: Iterable[tuple[Timing | Speedup, dict[str, Any]]]) -> dict[str, dict[str, Any]]:
+    """The figures by contender and clock."""
     found: dict[str, dict[str, Any]] = {}
-    for each in outcome.timings:
-        found.setdefault(CONTENDER_KEYS[each.contender], {})[CLOCKS[each.clock]] = {
-            "median_us": to_json(each.median),
-            "samples_us": to_json(each.samples),
-            "blocks": each.blocks,
-        }
-    return found
-
-
-def _speedups(outcome: Outcome) -> dict[str, dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = {}
-    for each in outcome.speedups:
-        figures = {"value": each.value, "low": each.low, "high": each.high}
-        found.setdefault(CONTENDER_KEYS[each.contender], {})[CLOCKS[each.clock]] = to_json(figures)
+    for of, each in figures:
+        found.setdefault(CONTENDER_KEYS[of.contender], {})[CLOCKS[of.clock]] = to_json(each)
     return found

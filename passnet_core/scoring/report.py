@@ -23,6 +23,7 @@ from passnet_core.records import (
     Stage,
     Verdict,
     from_json,
+    to_json,
 )
 from passnet_core.scoring.scores import (
     LEVELS,
@@ -326,11 +327,7 @@ def _level(table: SampleTable, t: int, *, p: float, b: float, interpretation: In
     interval = score_interval(table, t, p=p, b=b, interpretation=interpretation)
     return LevelScore(
         t=t,
-        alpha=of.alpha,
-        beta=of.beta,
-        correct=of.correct,
-        slower=of.slower,
-        gamma=of.gamma,
+        **vars(of),
         s=score(table, t, p=p, b=b) if t < 1 else None,
         es=error_aware_score(table, t, p=p, b=b, interpretation=interpretation),
         low=interval.low,
@@ -373,19 +370,16 @@ def others_said(rest: Sequence[Contribution]) -> str:
     return f"The other {len(rest)} count as {span}, with a geometric mean of {middle:.3g}."
 
 
+CONDITIONS = (
+    "solver", "bundle_digest", "baseline", "device", "capture", "profile", "clock_version", "interpretation", "p", "b",
+)  # fmt: skip
+"""Whose scores a report has, and how they were computed."""
+
+
 def report_to_json(report: ScoreReport) -> dict[str, Any]:
     """The report in the documented JSON form, with the names of GraphNet's tables."""
     return {
-        "solver": report.solver.value,
-        "bundle_digest": report.bundle_digest,
-        "baseline": report.baseline.value if report.baseline else None,
-        "device": report.device,
-        "capture": report.capture.value,
-        "profile": report.profile.value,
-        "clock_version": report.clock_version,
-        "interpretation": report.interpretation.value,
-        "p": report.p,
-        "b": report.b,
+        **{name: to_json(getattr(report, name)) for name in CONDITIONS},
         "samples": report.samples,
         "tasks": len({task for task, _ in report.subgraphs}),
         "left_out": dict(report.left_out),

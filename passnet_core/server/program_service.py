@@ -288,16 +288,8 @@ def board_form(board: "Board") -> BoardForm:
 
     standings = standings_of(board)
     return BoardForm(
-        id=board.id,
-        title=board.title,
-        device=board.device,
-        capture=board.capture.value,
-        profile=board.profile.value,
-        clock_version=board.clock_version,
-        tasks=len(board.task_ids),
-        subgraphs=len(board.places),
+        **board.facts,
         total=board.total,
-        recorded=list(board.recorded),
         solvers=len(standings),
         standings=[StandingForm(name=name, report=report_to_json(report)) for name, report in standings[:MOST_LISTED]],
     )

@@ -4,7 +4,6 @@ import contextlib
 import hashlib
 import os
 import shutil
-from collections.abc import Iterable
 from pathlib import Path
 
 from passnet_core.store.base import FILE, MIGRATIONS
@@ -24,13 +23,9 @@ def prepared_store(data: Path) -> Path:
     """Return where the store prepared from this data is, if there is one. Other data or another schema has another
     place, so a store that is out of date is never opened."""
     digest = hashlib.sha256()
-    for path in _sources(data):
+    for path in (*sorted(MIGRATIONS.glob("*.sql")), *recorded_conversations(data), *recorded_runs(data)):
         digest.update(hashlib.sha256(path.read_bytes()).digest())
     return data / f"recorded-{digest.hexdigest()[:12]}.duckdb"
-
-
-def _sources(data: Path) -> Iterable[Path]:
-    return [*sorted(MIGRATIONS.glob("*.sql")), *recorded_conversations(data), *recorded_runs(data)]
 
 
 def keep_prepared(store: Path, data: Path) -> Path:

@@ -15,6 +15,7 @@ the machine was at fault, or nothing can be said of the values."""
 import concurrent.futures
 import http.client
 import json
+import math
 import os
 import secrets
 import time
@@ -148,6 +149,20 @@ class JudgeClient:
         except (OSError, ValueError) as error:
             why = getattr(error, "reason", error)
             raise JudgeError(0, "Unreachable", f"The judge's service at {self.url} does not answer: {why}.") from error
+
+
+def shares(answer: dict[str, Any]) -> dict[str, float]:
+    """On which share of the subgraphs the bundle of an answer was accepted, loads, matches and cheats, and the mean
+    share of the input draws on which its outputs are right."""
+    parts, total = answer["parts"], answer["total"] or 1
+    right = math.fsum(each["right"]["share"] for each in parts if each["right"])
+    return {
+        "accepted": answer["accepted"] / total,
+        "loads": sum(bool(each["loads"]) for each in parts) / total,
+        "matches": sum(bool(each["matches"]) for each in parts) / total,
+        "right_draws": right / total,
+        "cheats": sum(each["cheat"] for each in parts) / total,
+    }
 
 
 def _is_address(url: str) -> bool:

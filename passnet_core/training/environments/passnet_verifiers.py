@@ -11,7 +11,6 @@ the type TaskError. Drop it, since verifiers adds up what is not there as 0."""
 import asyncio
 import contextlib
 import inspect
-import math
 from collections.abc import Callable, Iterator
 from typing import Annotated, Any
 
@@ -20,13 +19,14 @@ from pydantic import Field
 from verifiers.v1.harnesses.null import NullHarness  # type: ignore[import-not-found]
 
 try:
-    from passnet_core.training.judge_client import PATIENCE_S, JudgeClient, JudgeError, JudgeSession
+    from passnet_core.training.judge_client import PATIENCE_S, JudgeClient, JudgeError, JudgeSession, shares
 except ModuleNotFoundError:  # copied beside judge_client.py
     from judge_client import (  # type: ignore[import-not-found, no-redef]
         PATIENCE_S,
         JudgeClient,
         JudgeError,
         JudgeSession,
+        shares,
     )
 
 __all__ = ["NullHarness", "PassNetEnv", "PassNetTaskset"]  # what verifiers looks up: a chat with tools and no shell
@@ -168,16 +168,7 @@ class PassNetTask(vf.Task[PassNetTaskData, RolloutState, PassNetTaskConfig]):
         matches and cheats; and the mean share of the input draws on which its outputs are right."""
         found = trace.state.conversation
         best = found["best"] or {"accepted": 0, "total": 1, "parts": []}
-        total, parts = best["total"] or 1, best["parts"]
-        right = math.fsum(each["right"]["share"] for each in parts if each["right"])
-        return {
-            "evaluations": found["evaluations"],
-            "accepted": best["accepted"] / total,
-            "loads": sum(bool(each["loads"]) for each in parts) / total,
-            "matches": sum(bool(each["matches"]) for each in parts) / total,
-            "right_draws": right / total,
-            "cheats": sum(each["cheat"] for each in parts) / total,
-        }
+        return {"evaluations": found["evaluations"], **shares(best)}
 
 
 class PassNetTaskset(vf.Taskset[PassNetTask, PassNetTasksetConfig]):

@@ -11,13 +11,12 @@ Leave compute_score_timeout of the naive reward manager unset: it scores what ta
 deadline of its own, and this function repeats what a busy or restarting service does not answer."""
 
 import functools
-import math
 from typing import Any
 
 try:
-    from passnet_core.training.judge_client import PATIENCE_S, JudgeClient
+    from passnet_core.training.judge_client import PATIENCE_S, JudgeClient, shares
 except ModuleNotFoundError:  # copied beside judge_client.py
-    from judge_client import PATIENCE_S, JudgeClient  # type: ignore[import-not-found, no-redef]
+    from judge_client import PATIENCE_S, JudgeClient, shares  # type: ignore[import-not-found, no-redef]
 
 
 class NoReward(Exception):
@@ -34,7 +33,8 @@ def compute_score(
     patience_s: float = PATIENCE_S,
     **how: Any,
 ) -> dict[str, float]:
-    """The default reward of an answer, as `score`, and as shares from 0 to 1 what it is made of.
+    """The default reward of an answer, as `score`, and as shares from 0 to 1 what it is made of: on which share of the
+    subgraphs the bundle was accepted as `acc`, and else as shares() names them.
 
     ground_truth: the task's name. extra_info: its `stage`, if it has one, says how to judge. url, patience_s, how: from
     reward.custom_reward_function.reward_kwargs: the service, and further fields of its POST /evaluate. Raises NoReward,
@@ -48,21 +48,8 @@ def compute_score(
         raise NoReward(f"The judge was not waited for on task {ground_truth!r}.") from error
     if answer["reward"] is None:
         raise NoReward(f"No reward on task {ground_truth!r}: {answer['no_reward']}")
-    return {"score": float(answer["reward"]), **shares(answer)}
-
-
-def shares(answer: dict[str, Any]) -> dict[str, float]:
-    """On which share of the subgraphs the bundle was accepted (`acc`), loads, matches and cheats, and the mean share of
-    the input draws on which its outputs are right."""
-    parts, total = answer["parts"], answer["total"] or 1
-    right = math.fsum(each["right"]["share"] for each in parts if each["right"])
-    return {
-        "acc": answer["accepted"] / total,
-        "loads": sum(bool(each["loads"]) for each in parts) / total,
-        "matches": sum(bool(each["matches"]) for each in parts) / total,
-        "right_draws": right / total,
-        "cheats": sum(each["cheat"] for each in parts) / total,
-    }
+    found = shares(answer)
+    return {"score": float(answer["reward"]), "acc": found.pop("accepted"), **found}
 
 
 @functools.cache

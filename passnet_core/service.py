@@ -87,7 +87,7 @@ if TYPE_CHECKING:  # numpy and DuckDB load only where scores and a store are ask
     from passnet_core.leaderboard.boards import Board
     from passnet_core.leaderboard.example import Example
     from passnet_core.leaderboard.gallery import Exhibit
-    from passnet_core.leaderboard.shared_boards import GroundBoards, Rows, SharedAnswers
+    from passnet_core.leaderboard.shared_boards import SharedBoards
     from passnet_core.store.base import Store
 
 OnOutcome = Callable[[int, Outcome], None]
@@ -552,7 +552,7 @@ class Service:
         if not scored.own:
             viewer = ""  # sees what everybody sees
         stamp = (scored, self.submitted.revision(), self.corpus.revision)
-        return self._views.of(
+        return self._shared_boards.views.of(
             (viewer, task_id, aborts_fail), stamp, lambda: self._boards_for(viewer, task_id, aborts_fail, scored)
         )
 
@@ -564,7 +564,7 @@ class Service:
 
         entries = self.submitted.entries()
         judged_for_them = tuple(run_id for each in entries for run_id in each.run_ids)
-        rows = self._nobodys_rows.of(
+        rows = self._shared_boards.nobodys_rows.of(
             "", (scored.nobodys, judged_for_them), lambda: by_solver(self._store.score_rows(None, "", judged_for_them))
         )
         if scored.own:
@@ -578,26 +578,14 @@ class Service:
             totals={each.id: each.subgraphs for each in self.corpus.tasks()},
             aborts_fail=aborts_fail,
             # few rows are quicker computed than found
-            of_ground=self._ground_boards.of if task_id is None else None,
+            of_ground=self._shared_boards.of_ground if task_id is None else None,
         )
 
     @functools.cached_property
-    def _views(self) -> "SharedAnswers[tuple[Board, ...]]":
-        from passnet_core.leaderboard.shared_boards import VIEWS_KEPT, SharedAnswers
+    def _shared_boards(self) -> "SharedBoards":
+        from passnet_core.leaderboard.shared_boards import SharedBoards
 
-        return SharedAnswers(VIEWS_KEPT)
-
-    @functools.cached_property
-    def _nobodys_rows(self) -> "SharedAnswers[Rows]":
-        from passnet_core.leaderboard.shared_boards import SharedAnswers
-
-        return SharedAnswers(1)
-
-    @functools.cached_property
-    def _ground_boards(self) -> "GroundBoards":
-        from passnet_core.leaderboard.shared_boards import GroundBoards
-
-        return GroundBoards()
+        return SharedBoards()
 
     @functools.cached_property
     def submitted(self) -> SubmissionRegister:

@@ -6,6 +6,7 @@ from pages.ui import frame, links, resources, uploads
 from pages.ui.tables import choose_row
 from pages.ui.text import count, key_of, plain, when
 from passnet_core.errors import BadInput
+from passnet_core.leaderboard.entering import read_run_file
 from passnet_core.leaderboard.submissions import (
     LONGEST_REMARK,
     LONGEST_SHOWN_NAME,
@@ -197,7 +198,7 @@ def hand_in() -> None:
     text = uploads.text_of(FILE)
     if (text is not None) == bool(link):
         raise BadInput("Paste a link, or choose a run file: one of them.")
-    bundles = submissions.from_link(link, task) if text is None else submissions.from_run_file(text)
+    bundles = submissions.from_link(link, task) if text is None else read_run_file(text)
     links.select(SELECTED, submissions.submit(bundles, title, name=name, note=note).submission.id)
 
 

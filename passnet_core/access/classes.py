@@ -4,9 +4,10 @@ A teacher sees verdicts, stars, counts and dates of what is assigned, of student
 student's: nothing here returns it, and a run's id comes only with a run that its student has shared."""
 
 import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import TypeVar
 
 from passnet_core.access.visit import Visit
 from passnet_core.errors import BadInput, UnknownItem
@@ -35,6 +36,9 @@ class JoinedClass:
     id: str
     name: str
     teacher: str
+
+
+Class = TypeVar("Class", Group, JoinedClass)
 
 
 @dataclass(frozen=True)
@@ -102,10 +106,7 @@ class PersonalClasses:
 
     def group(self, group_id: str) -> Group:
         """A class that one teaches, with its invitation."""
-        found = next((each for each in self.taught() if each.id == group_id), None)
-        if found is None:
-            raise self._groups.nothing(group_id)
-        return found
+        return self._one_of(self.taught(), group_id)
 
     def renew(self, group_id: str) -> Group:
         """Make another invitation: with the former, nobody joins any more."""
@@ -173,10 +174,7 @@ class PersonalClasses:
 
     def joined_class(self, group_id: str) -> JoinedClass:
         """A class in which one is a student."""
-        found = next((each for each in self.joined() if each.id == group_id), None)
-        if found is None:
-            raise self._groups.nothing(group_id)
-        return found
+        return self._one_of(self.joined(), group_id)
 
     def invited(self, invitation: str) -> JoinedClass:
         """The class that an invitation opens. Raises UnknownItem for one that is wrong or was renewed."""
@@ -210,6 +208,12 @@ class PersonalClasses:
         )
 
     # --- inside ---
+
+    def _one_of(self, classes: Iterable[Class], group_id: str) -> Class:
+        found = next((each for each in classes if each.id == group_id), None)
+        if found is None:
+            raise self._groups.nothing(group_id)
+        return found
 
     def _seen(self, group: Group) -> JoinedClass:
         return JoinedClass(group.id, group.name, self._register.visitor(group.teacher_id).name)

@@ -229,8 +229,7 @@ class PersonalService:
 
     def cancel(self, run_id: str) -> None:
         """Like Service.cancel, for a run of one's own."""
-        self._see(run_id)
-        if self.viewer is not None and self._service.visitor_of(run_id) != self.owner:
+        if not self.is_own(run_id) and self.viewer is not None:
             raise NotAllowed(f"Run {run_id} is not yours, so you cannot cancel it.")
         self._service.cancel(run_id)
         self._note("cancelled a run", run_id)
@@ -278,8 +277,7 @@ class PersonalService:
 
     def share(self, run_id: str, shared: bool = True) -> None:
         """Let everybody who has its link see a run of one's own, or nobody else any more."""
-        self._see(run_id)
-        if self._service.visitor_of(run_id) != self.owner:
+        if not self.is_own(run_id):
             raise NotAllowed(f"Run {run_id} is not yours, so you cannot share it.")
         if self._register is None:
             raise NotAllowed("No person has a token here, so everybody sees every run.")

@@ -13,7 +13,7 @@ from typing import Protocol
 from passnet_core.access.visit import Visit
 from passnet_core.errors import BadInput, PlaygroundError
 from passnet_core.execution.jobs import now
-from passnet_core.leaderboard.entering import read_link, read_run_file, read_submission
+from passnet_core.leaderboard.entering import read_link, read_submission
 from passnet_core.leaderboard.submission_register import no_submission
 from passnet_core.leaderboard.submissions import (
     BY_OPERATOR,
@@ -101,10 +101,6 @@ class Submissions:
         if self._person is not None:
             raise NotAllowed("Hand in a run file or a link here. Folders are for the command line.")
         return read_submission(source, task_id, self._submitter.bundle)
-
-    def from_run_file(self, text: str) -> dict[str, Bundle]:
-        """As entering.read_run_file."""
-        return read_run_file(text)
 
     def from_link(self, text: str, task_id: str = "") -> dict[str, Bundle]:
         """As entering.read_link; a stored bundle is one that this person sees."""

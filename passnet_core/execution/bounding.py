@@ -1,6 +1,5 @@
 """How much of an outcome is kept: a bundle chooses how much there is to say of it, and everybody's disk holds it."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from passnet_core.records import Evidence, Finding, Outcome
@@ -30,13 +29,15 @@ def bounded(outcome: Outcome) -> Outcome:
 def bounded_findings(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
     """Return the first findings, those that reject the bundle before others, and a last one that says how many more
     there were, at the place of the first of these."""
+    # those that reject the bundle come first only if not all can be kept
+    kept = findings if len(findings) <= MOST_FINDINGS else sorted(findings, key=lambda finding: not finding.fatal)
     short = [
         replace(
             finding,
             message=_beginning(finding.message, LONGEST_SENTENCE),
             remedy=_beginning(finding.remedy, LONGEST_SENTENCE),
         )
-        for finding in _most_telling(findings)[: MOST_FINDINGS + 1]
+        for finding in kept[: MOST_FINDINGS + 1]
     ]
     if len(findings) <= MOST_FINDINGS:
         return tuple(short)
@@ -44,11 +45,6 @@ def bounded_findings(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
     said = f"There {'is 1 more finding' if more == 1 else f'are {more:,} more findings'}; the first of them is here."
     rest = replace(short[-1], message=said, remedy="Mend what stands before it, then check again.")
     return (*short[:-1], rest)
-
-
-def _most_telling(findings: tuple[Finding, ...]) -> Sequence[Finding]:
-    """Return the findings, those that reject the bundle first if not all can be kept."""
-    return findings if len(findings) <= MOST_FINDINGS else sorted(findings, key=lambda finding: not finding.fatal)
 
 
 def _bounded_fact(fact: Evidence) -> Evidence:

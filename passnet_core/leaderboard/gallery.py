@@ -93,7 +93,8 @@ def chosen(
                 families[task.family].append(found)
     for each in families.values():
         each.sort(key=_order)
-    order = sorted(families, key=lambda family: (-_timed(families[family]), _order(families[family][0])))
+    timed_of = {family: sum(each.recorded is not None for each in found) for family, found in families.items()}
+    order = sorted(families, key=lambda family: (-timed_of[family], _order(families[family][0])))
     reserved = _in_turn([families[family][:least] for family in order])
     others = [families[family][least:] for family in order]
     timed = _in_turn([[each for each in family if each.recorded] for family in others])
@@ -104,10 +105,6 @@ def chosen(
 
 def _order(exhibit: Exhibit) -> tuple[float, int, str]:
     return -(exhibit.speedup or 0.0), -len(exhibit.task.source_models), exhibit.task.id
-
-
-def _timed(exhibits: Iterable[Exhibit]) -> int:
-    return sum(each.recorded is not None for each in exhibits)
 
 
 def _in_turn(queues: Sequence[Sequence[Exhibit]]) -> list[Exhibit]:

@@ -183,19 +183,11 @@ def _by_operators(row: BaselineRow, task: TaskSummary | None) -> Sequence[str]:
     return () if task is None else sorted({FAMILY.get(label, "other") for label in task.vocabulary} - set(NOT_GROUPED))
 
 
-def _by_dtype(row: BaselineRow, task: TaskSummary | None) -> Sequence[str]:
-    return (row.dtype,)
-
-
-def _by_family(row: BaselineRow, task: TaskSummary | None) -> Sequence[str]:
-    return () if task is None else (task.family.value,)
-
-
 NAMING: Mapping[Grouping, Callable[[BaselineRow, TaskSummary | None], Sequence[str]]] = {
     Grouping.TIME: _by_time,
     Grouping.OPERATIONS: _by_operations,
     Grouping.OPERATORS: _by_operators,
-    Grouping.DTYPE: _by_dtype,
-    Grouping.FAMILY: _by_family,
+    Grouping.DTYPE: lambda row, task: (row.dtype,),
+    Grouping.FAMILY: lambda row, task: () if task is None else (task.family.value,),
 }
 ORDER = (*(name for _, name in TIMES), LONGEST, *(name for _, name in SIZES), LARGEST)

@@ -80,6 +80,15 @@ class GroundBoards:
         return made
 
 
+class SharedBoards:
+    """What is computed once for all who ask: boards, the rows that they are made of, and those of a ground."""
+
+    def __init__(self) -> None:
+        self.views: SharedAnswers[tuple[Board, ...]] = SharedAnswers(VIEWS_KEPT)
+        self.nobodys_rows: SharedAnswers[Rows] = SharedAnswers(1)
+        self.of_ground = GroundBoards().of
+
+
 def by_solver(rows: Iterable[ScoreRow]) -> Rows:
     """Return the rows by solver, subgraph and conditions."""
     return {_key(row): row for row in rows}

@@ -78,21 +78,22 @@ class Register:
 
     def visitor(self, visitor_id: str) -> Person:
         """Somebody who has not signed in. Only those who were banned are entered."""
-        found = self._file.row(f"SELECT {PERSON} FROM people WHERE id = ?", visitor_id)
-        return _visitor(visitor_id) if found is None else _person(found)
+        return self._with_id(visitor_id) or Person(visitor_id, f"visitor {visitor_id[:8]}", PersonRole.VISITOR, "")
 
     def signed_in(self, person_id: str, name: str) -> Person:
         """Who has signed in, as a member the first time. name: as the provider of the sign-in has it; a number follows
         if another person has that name."""
         name = "".join(filter(str.isprintable, " ".join(name.split())))[: LONGEST_NAME - 5] or "Somebody"
         for number in range(1, MOST_NAMESAKES):
-            row = (person_id, name if number == 1 else f"{name} {number}", PersonRole.MEMBER.value, _now(), "")
             # the question first: it waits for nobody who writes
-            found = self._file.row(f"SELECT {PERSON} FROM people WHERE id = ?", person_id) or self._file.row(
+            if (known := self._with_id(person_id)) is not None:
+                return known
+            row = (person_id, name if number == 1 else f"{name} {number}", PersonRole.MEMBER.value, _now(), "")
+            added = self._file.row(
                 f"INSERT INTO people ({PERSON}) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING {PERSON}", *row
             )
-            if found is not None:
-                return _person(found)
+            if added is not None:
+                return _person(added)
         raise BadInput(f"There are too many persons named {quoted(name)}. Ask who runs this server.")
 
     def people(self) -> tuple[Person, ...]:
@@ -108,13 +109,17 @@ class Register:
 
     def with_id(self, person_id: str) -> Person:
         """The person with this id, however others call themselves. Raises UnknownItem."""
-        found = self._file.row(f"SELECT {PERSON} FROM people WHERE id = ?", person_id)
+        found = self._with_id(person_id)
         if found is None:
             raise UnknownItem(
                 f"There is no person with the id {quoted(person_id)} here. Roles and tokens are given by id, as anybody"
                 " can choose a name. List them with: passnet people list"
             )
-        return _person(found)
+        return found
+
+    def _with_id(self, person_id: str) -> Person | None:
+        found = self._file.row(f"SELECT {PERSON} FROM people WHERE id = ?", person_id)
+        return None if found is None else _person(found)
 
     def set_role(self, person: Person, role: PersonRole) -> Person:
         return self._changed(person, "role", role.value)
@@ -178,8 +183,7 @@ class Register:
             return None
         if found[2][:16] != _now()[:16]:  # once a minute is often enough
             self._file.row("UPDATE tokens SET used_at = ? WHERE id = ?", _now(), found[0])
-        row = self._file.row(f"SELECT {PERSON} FROM people WHERE id = ?", found[1])
-        return None if row is None else _person(row)
+        return self._with_id(found[1])
 
     # --- what was used ---
 
@@ -265,10 +269,6 @@ class Register:
 
 def _person(row: Any) -> Person:
     return Person(row[0], row[1], PersonRole(row[2]), row[3], row[4])
-
-
-def _visitor(visitor_id: str) -> Person:
-    return Person(visitor_id, f"visitor {visitor_id[:8]}", PersonRole.VISITOR, "")
 
 
 def _digest(token: str) -> str:

@@ -8,6 +8,7 @@ import pytest
 from passnet_core.access.personal import PersonalService
 from passnet_core.bundles.packing import packed
 from passnet_core.errors import BadInput, UnknownItem
+from passnet_core.leaderboard.entering import read_run_file
 from passnet_core.leaderboard.submissions import SubmissionState, retraction
 from passnet_core.people.person import PersonRole
 from passnet_core.people.quotas import NotAllowed, QuotaExceeded
@@ -80,11 +81,11 @@ def test_evidence_is_closed_before_it_is_on_the_board_and_then_open_for_good(ser
 def test_what_a_run_file_says_of_verdicts_counts_for_nothing(server: SubmissionServer) -> None:
     ann = server.person("Ann")
     server.judge.told["SLOW"] = Verdict.WRONG_VALUES
-    bundles = ann.submissions.from_run_file(claimed(Verdict.FASTER, "# SLOW"))
+    bundles = read_run_file(claimed(Verdict.FASTER, "# SLOW"))
     entry = server.finished(ann.submissions.submit(bundles, "Claims"))
     assert entry.state is SubmissionState.NOT_ACCEPTED
     assert "wrong values" in entry.reason
-    good = ann.submissions.from_run_file(claimed(Verdict.WRONG_VALUES, "# honest"))
+    good = read_run_file(claimed(Verdict.WRONG_VALUES, "# honest"))
     assert server.finished(ann.submissions.submit(good, "Modest")).state is SubmissionState.ON_BOARD
     assert 99.0 not in {row.speedup for board in ann.boards() for each in board.contestants for row in each.rows}
     assert {job.spec.seed for job in server.backend.jobs} == {None}

@@ -78,6 +78,15 @@ class Console:
             self.say("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip())
 
     @contextlib.contextmanager
+    def resumable(self, kept: str) -> Iterator[None]:
+        """Tell a person who interrupts the block what is kept of it, and how to go on."""
+        try:
+            yield
+        except KeyboardInterrupt:
+            self.tell(kept)
+            raise
+
+    @contextlib.contextmanager
     def service(self, meter: Meter | None = None) -> Iterator[Service]:
         service = open_service(self.settings, backend=self.backend, meter=meter)
         try:

@@ -78,16 +78,13 @@ def _task_json(task: Task) -> dict[str, Any]:
 
 def corpus_import(args: argparse.Namespace, console: Console) -> int:
     corpus = corpus_of(console.settings)
-    try:
+    with console.resumable("The tasks imported so far are kept. Run the same command again to import the rest."):
         report = corpus.import_folder(
             Path(args.folder),
             console.settings.home / "tasks",
             listed=read_list(Path(args.list)) if args.list else None,
             progress=console.progress,
         )
-    except KeyboardInterrupt:
-        console.tell("The tasks imported so far are kept. Run the same command again to import the rest.")
-        raise
     for problem in report.problems:
         console.tell(f"Warning: left out: {problem}")
     console.answer(args.json, to_json(report), f"Imported {len(report.tasks)} tasks with {report.subgraphs} subgraphs.")
@@ -108,11 +105,8 @@ def corpus_download(args: argparse.Namespace, console: Console) -> int:
     if not args.yes:
         console.answer(args.json, to_json(offered), "Nothing was downloaded. Add --yes to download the files.")
         return ACCEPTED
-    try:
+    with console.resumable("The files downloaded so far are kept. Run the same command again to download the rest."):
         fetched = downloading.fetch(offered)
-    except KeyboardInterrupt:
-        console.tell("The files downloaded so far are kept. Run the same command again to download the rest.")
-        raise
     for archive in fetched.archives[:10]:
         console.tell(f"Warning: {archive} is an archive. Unpack it before importing the folder.")
     console.answer(
@@ -133,11 +127,8 @@ def corpus_cut(args: argparse.Namespace, console: Console) -> int:
     unread: list[str] = []
     models = corpus_of(settings).models(args.model, unread)
     backend = LocalBackend(settings.python, settings.isolation, settings.home, judges=0, checkers=0)
-    try:
+    with console.resumable("The models cut so far are kept. Run the same command again to cut the rest."):
         report = cut_models(backend, models, settings.home, limit_s=args.limit, progress=console.progress)
-    except KeyboardInterrupt:
-        console.tell("The models cut so far are kept. Run the same command again to cut the rest.")
-        raise
     report = replace(report, problems=(*unread, *report.problems))
     for problem in report.problems:
         console.tell(f"Warning: left out: {problem}")

@@ -221,12 +221,17 @@ def add_commands(commands: Any) -> None:
     solver = judging.add_mutually_exclusive_group(required=True)
     solver.add_argument("--bundle", metavar="DIR", help=BUNDLE)
     solver.add_argument("--solver", choices=("inductor",), help="judge TorchInductor instead of a bundle")
-    judging.add_argument("--stage", choices=("verify", "measure"), default="verify", help=STAGE)
-    judging.add_argument("--capture", choices=values(Capture), default="direct", help=CAPTURE)
-    judging.add_argument("--baseline", choices=values(Baseline), default="inductor", help=BASELINE)
+    add_spec_flags(judging)
     add_number(judging, "--trials", EvalSpec().trials, "N", "timed blocks per subgraph")
     judging.add_argument("--seed", type=int, metavar="N", help="seed of the inputs (default: a random one)")
     _judging_flags(judging)
+
+
+def add_spec_flags(command: argparse.ArgumentParser) -> None:
+    """Declare --stage, --capture and --baseline, for commands that may take times."""
+    command.add_argument("--stage", choices=("verify", "measure"), default="verify", help=STAGE)
+    command.add_argument("--capture", choices=values(Capture), default="direct", help=CAPTURE)
+    command.add_argument("--baseline", choices=values(Baseline), default="inductor", help=BASELINE)
 
 
 def _judging_flags(command: argparse.ArgumentParser) -> None:

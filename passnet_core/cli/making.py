@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from passnet_core.cli.console import ACCEPTED, NOT_ACCEPTED, Console
-from passnet_core.cli.parser import add_number, command
-from passnet_core.errors import BadInput
+from passnet_core.cli.parser import add_number, command, require_positive
 from passnet_core.execution.backends.local import LocalBackend
 from passnet_core.service import corpus_of
 
@@ -19,9 +18,7 @@ def trajectories_make(args: argparse.Namespace, console: Console) -> int:
     from passnet_core.training.repairing.making import Made, Making, make, tasks_for
     from passnet_core.training.repairing.node_values import values_of
 
-    for name in ("conversations", "tasks", "judges", "per_bundle"):
-        if getattr(args, name) < 1:
-            raise BadInput(f"--{name.replace('_', '-')} must be at least 1, not {getattr(args, name)}.")
+    require_positive(args, "conversations", "tasks", "judges", "per_bundle")
     folder, settings = Path(args.out), console.settings
     begun = last = time.monotonic()
 
@@ -37,15 +34,10 @@ def trajectories_make(args: argparse.Namespace, console: Console) -> int:
     console.tell("Deriving tasks.")
     tasks = tasks_for(folder, corpus_of(settings), helper, args.tasks)
     values = values_of(helper, [each for task in tasks for each in task.subgraphs])
-    cancelled = threading.Event()
-    with console.scheduler(args.judges) as scheduler:
-        try:
-            asked = Making(args.conversations, args.seed, args.per_bundle)
-            made = make(asked, tasks, scheduler, values, folder, cancelled=cancelled, on_made=told)
-        except KeyboardInterrupt:
-            cancelled.set()
-            console.tell("Finished conversations are kept. Run the same command again to make the others.")
-            raise
+    kept = "Finished conversations are kept. Run the same command again to make the others."
+    with console.scheduler(args.judges) as scheduler, console.resumable(kept):
+        asked = Making(args.conversations, args.seed, args.per_bundle)
+        made = make(asked, tasks, scheduler, values, folder, cancelled=threading.Event(), on_made=told)
     if args.json:
         refused = dict(made.refused.most_common())
         console.show({"conversations": made.conversations, "tasks": len(made.tasks), "straight": made.straight}

@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 
 from passnet_core.cli import console
 from passnet_core.cli.console import WRONG_USE, Console
+from passnet_core.errors import BadInput
 
 TASK = "a task's name, or a folder in PassNet's layout"
 BUNDLE = "the folder with the passes, or the name of a bundled reference"
@@ -55,6 +56,13 @@ def add_number(command: Any, flag: str, default: float, metavar: str, what: str)
     the help says of it, before it names the default."""
     help = f"{what} (default: %(default)g)"
     command.add_argument(flag, type=type(default), default=default, metavar=metavar, help=help)
+
+
+def require_positive(args: argparse.Namespace, *names: str) -> None:
+    """Raises BadInput if one of these flags is less than 1."""
+    for name in names:
+        if getattr(args, name) < 1:
+            raise BadInput(f"--{name.replace('_', '-')} must be at least 1, not {getattr(args, name)}.")
 
 
 def values(kind: Iterable[Any]) -> tuple[str, ...]:

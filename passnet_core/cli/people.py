@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from passnet_core.cli.console import ACCEPTED, MOST_LISTED, Console
-from passnet_core.cli.parser import add_number, command, group, values
+from passnet_core.cli.parser import add_number, command, group, require_positive, values
 from passnet_core.errors import BadInput
 from passnet_core.people.person import Person, PersonRole
 from passnet_core.people.register import Register
@@ -79,8 +79,7 @@ def people_revoke(args: argparse.Namespace, console: Console) -> int:
 
 
 def people_log(args: argparse.Namespace, console: Console) -> int:
-    if args.limit < 1:
-        raise BadInput(f"--limit must be at least 1, not {args.limit}.")
+    require_positive(args, "limit")
     with _register(console) as register:
         names = {each.id: each.name for each in register.people()} | {"": "a command"}
         found = register.log(min(args.limit, MOST_LISTED))

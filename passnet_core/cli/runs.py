@@ -6,14 +6,13 @@ from typing import Any
 
 from passnet_core import outside
 from passnet_core.cli.console import ACCEPTED, MOST_LISTED, Console
-from passnet_core.cli.parser import add_number, command, group
+from passnet_core.cli.parser import add_number, command, group, require_positive
 from passnet_core.errors import BadInput, UnknownItem
 from passnet_core.store.exchange import summary_to_json
 
 
 def runs_list(args: argparse.Namespace, console: Console) -> int:
-    if args.limit < 1:
-        raise BadInput(f"--limit must be at least 1, not {args.limit}.")
+    require_positive(args, "limit")
     with console.service() as service:
         summaries = service.runs(min(args.limit, MOST_LISTED), args.task)
     rows = [

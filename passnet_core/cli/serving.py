@@ -9,7 +9,7 @@ from passnet_core.access.hosting import require_sandbox
 from passnet_core.cli.console import INFRASTRUCTURE, Console
 from passnet_core.cli.listening import add_listening_flags, hosts, is_local, require_listening
 from passnet_core.cli.logs import clean_logs
-from passnet_core.cli.parser import add_number, command
+from passnet_core.cli.parser import add_number, command, require_positive
 from passnet_core.errors import BadInput
 from passnet_core.people.quotas import Quotas
 from passnet_core.people.register import Register
@@ -28,9 +28,7 @@ def serve_judge(args: argparse.Namespace, console: Console) -> int:
     from passnet_core.server.running import serve
 
     require_listening(args)
-    for name in ("judges", "waiting"):
-        if getattr(args, name) < 1:
-            raise BadInput(f"--{name} must be at least 1, not {getattr(args, name)}.")
+    require_positive(args, "judges", "waiting")
     tokens = console.settings.judge_tokens
     if not is_local(args.address) and not tokens:
         raise BadInput(

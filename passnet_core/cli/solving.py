@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from passnet_core.cli.console import ACCEPTED, INFRASTRUCTURE, NOT_ACCEPTED, Console
-from passnet_core.cli.judging import bundle_named, spec_of
-from passnet_core.cli.parser import BASELINE, CAPTURE, DEVICE, PROFILE, STAGE, TASK, add_number, command, values
+from passnet_core.cli.judging import add_spec_flags, bundle_named, spec_of
+from passnet_core.cli.parser import DEVICE, PROFILE, TASK, add_number, command, require_positive, values
 from passnet_core.errors import BadInput, UnknownItem
-from passnet_core.records import BASELINE_NAMES, Baseline, Capture, Device, EvalSpec, Stage, Task, to_json
+from passnet_core.records import BASELINE_NAMES, Baseline, Device, EvalSpec, Stage, Task, to_json
 from passnet_core.records.trajectories import Alternative, Budget, End, Price, Trajectory, Turn
 from passnet_core.service import corpus_of
 from passnet_core.solvers.llm.chat import PATIENCE_S, ChatServer, ToolProtocol
@@ -25,9 +25,7 @@ def solve(args: argparse.Namespace, console: Console) -> int:
     from passnet_core.solvers.batch import keep, solve
     from passnet_core.store.opening import open_store
 
-    for name in ("attempts", "turns", "judges"):
-        if getattr(args, name) < 1:
-            raise BadInput(f"--{name} must be at least 1, not {getattr(args, name)}.")
+    require_positive(args, "attempts", "turns", "judges")
     if args.choose and args.solver != "rules":
         raise BadInput(f"--choose is for --solver rules only, not for --solver {args.solver}.")
     corpus = corpus_of(console.settings)
@@ -57,7 +55,7 @@ def solve(args: argparse.Namespace, console: Console) -> int:
         store = open_store(console.settings.home)
         open_things.callback(store.close)
         scheduler = open_things.enter_context(console.scheduler(args.judges))
-        try:
+        with console.resumable("Finished attempts are kept. Run the same command again to make the others."):
             if solver.options.start is not None:
                 store.add_bundle(solver.options.start)
             spec = spec_of(args, Stage(args.stage), scheduler.here.device)
@@ -65,9 +63,6 @@ def solve(args: argparse.Namespace, console: Console) -> int:
                 solver, tasks, scheduler, spec, Path(args.out), attempts=args.attempts, at_once=max(0, args.at_once),
                 cancelled=cancelled, on_turn=told, on_attempt=ended,
             )  # fmt: skip
-        except KeyboardInterrupt:
-            console.tell("Finished attempts are kept. Run the same command again to make the others.")
-            raise
     whole = [each for each in solved if each.ending.solved]
     code = ACCEPTED if whole else NOT_ACCEPTED
     if any(each.ending.end is End.SERVER for each in solved):
@@ -183,9 +178,7 @@ def add_commands(commands: Any) -> None:
         "--at-once", type=int, default=0, metavar="N",
         help="attempts to make at the same time, which wait for judges and for the model (default: as many as judges)",
     )  # fmt: skip
-    solving.add_argument("--stage", choices=("verify", "measure"), default="verify", help=STAGE)
-    solving.add_argument("--capture", choices=values(Capture), default="direct", help=CAPTURE)
-    solving.add_argument("--baseline", choices=values(Baseline), default="inductor", help=BASELINE)
+    add_spec_flags(solving)
     solving.add_argument("--device", choices=values(Device), help=DEVICE)
     solving.add_argument("--profile", choices=("strict", "passnet"), default="strict", help=PROFILE)
     solving.add_argument("--deadline", type=float, default=EvalSpec().deadline_s, metavar="S", help=argparse.SUPPRESS)

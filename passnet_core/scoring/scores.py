@@ -210,17 +210,6 @@ def parameters(
     )
 
 
-def combined(of: Parameters, *, p: float = PENALTY_SLOW) -> float:
-    """ES(t) in its aggregate form (see Parameters); S(t) if gamma = b."""
-    return of.alpha**of.correct * of.beta ** (of.correct * of.slower * p) * of.gamma ** (1 - of.correct)
-
-
-def aggregate_score(samples: Sequence[Sample] | SampleTable, **terms: Unpack[Terms]) -> float:
-    """AS, the weighted geometric mean of ES(t) over all t in WEIGHTS. Raises EmptyScore without samples."""
-    table = SampleTable.of(samples)
-    return aggregate({t: error_aware_score(table, t, **terms) for t in WEIGHTS})
-
-
 def aggregate(scores: Mapping[int, float]) -> float:
     """AS from ES(t) by t. Raises BadInput if a t of WEIGHTS is missing."""
     missing = [t for t in WEIGHTS if t not in scores]

@@ -14,10 +14,11 @@ from statistics import geometric_mean
 from passnet_core.corpus.catalogue import Corpus
 from passnet_core.records import BASELINE_NAMES, CLOCK_VERSION, Baseline, Capture, Outcome, SolverKind, Verdict
 from passnet_core.scoring.report import entry_of
-from passnet_core.scoring.scores import Sample, aggregate_score
+from passnet_core.scoring.scores import Sample
 from passnet_core.service import corpus_of
 from passnet_core.settings import BUNDLED_DATA, read_settings
 from passnet_core.store.exchange import read_file
+from tests.scores import aggregate_score
 
 RECORDED = tuple(sorted((BUNDLED_DATA / "baselines").glob("h100-*.jsonl.gz")))
 RULES = "rules"

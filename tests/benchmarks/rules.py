@@ -30,12 +30,13 @@ from passnet_core.judge.protocol.messages import Preparation
 from passnet_core.judge.worker import building
 from passnet_core.operations.binding import bind
 from passnet_core.records import Baseline, Bundle, Capture, Contender, Device, Task
-from passnet_core.scoring.scores import Sample, aggregate_score
+from passnet_core.scoring.scores import Sample
 from passnet_core.scoring.tolerances import tolerance
 from passnet_core.service import corpus_of
 from passnet_core.settings import read_settings
 from tests.benchmarks.tight_loop import inputs_of, times_us
 from tests.loading import Loaded, loaded
+from tests.scores import aggregate_score
 from tests.shares import share_of
 
 WARM_UP_S, SECONDS, ROUNDS = 0.03, 0.03, 3

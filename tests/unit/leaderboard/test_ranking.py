@@ -11,8 +11,8 @@ from passnet_core.leaderboard.boards import baselines_on, boards
 from passnet_core.leaderboard.ranking import PUBLISHED, LeaderboardRow, leaderboard
 from passnet_core.records import BASELINE_NAMES, Baseline, Profile
 from passnet_core.reports.ranks import as_csv, as_json, as_page, ranks_of
-from passnet_core.scoring.scores import aggregate_score
 from passnet_core.store.rows import ScoreRow
+from tests.scores import aggregate_score
 from tests.unit.leaderboard.test_boards import row
 
 INDUCTOR = BASELINE_NAMES[Baseline.INDUCTOR]

@@ -19,6 +19,7 @@ from passnet_core.records import ErrorClass
 from passnet_core.scoring.intervals import Interval, median_interval, percentile
 from passnet_core.scoring.scores import (
     LEVELS,
+    PENALTY_SLOW,
     THRESHOLDS,
     WEIGHTS,
     Interpretation,
@@ -26,19 +27,23 @@ from passnet_core.scoring.scores import (
     Sample,
     SampleTable,
     aggregate,
-    aggregate_score,
-    combined,
     error_aware_logs,
     error_aware_score,
     parameters,
     score,
     score_interval,
 )
+from tests.scores import aggregate_score
 
 PUBLISHED = Path(__file__).resolve().parents[3] / ".." / "shared" / "vectors" / "published_scores.json"
 ALL_LEVELS = LEVELS[Interpretation.EXTENDED]
 SELF_CONTRADICTORY = {("PaddlePaddle-CV", 2), ("PaddlePaddle-CV", 3), ("PaddlePaddle-CV", 4)}
 """Rows whose printed ES, 1.123, cannot result from the printed alpha and lambda, which allow 1.1217 at most."""
+
+
+def combined(of: Parameters, *, p: float = PENALTY_SLOW) -> float:
+    """ES(t) in its aggregate form (see Parameters); S(t) if gamma = b."""
+    return of.alpha**of.correct * of.beta ** (of.correct * of.slower * p) * of.gamma ** (1 - of.correct)
 
 
 @st.composite

@@ -23,7 +23,7 @@ from passnet_core.execution.backends.base import JobEvent
 from passnet_core.execution.inspections import Inspections
 from passnet_core.execution.scheduler import Scheduler
 from passnet_core.people.quotas import NotAllowed
-from passnet_core.records import EvalSpec, Outcome, Phase, Task
+from passnet_core.records import EvalSpec, Outcome, Phase
 from passnet_core.server.answering import answer_errors, body_of, is_same, token_in
 from passnet_core.server.desk import Desk, Hearing
 from passnet_core.server.entrance import BATCH_BODY, BEARER, BUNDLE_BODY, SMALL_BODY, Entrance, entered_by
@@ -235,7 +235,15 @@ def judge_service(
     async def task_detail(task_id: str, who: Annotated[str, caller], protocol: CallProtocol = "tools") -> TaskDetail:
         task = await in_thread(lambda: corpus.task(task_id))
         spec = EvalSpec(device=scheduler.here.device)
-        return await in_thread(lambda: _detail(sessions, task, spec, in_text=protocol == "text"))
+        messages, tools = await in_thread(lambda: sessions.preview(task, spec, in_text=protocol == "text"))
+        return TaskDetail(
+            id=task.id,
+            split=task.split,
+            family=task.family.value,
+            subgraph_ids=[each.id for each in task.subgraphs],
+            messages=messages,
+            tools=tools,
+        )
 
     @app.get("/guide", summary="The pages of help that a model may read, by name")
     async def pages(who: Annotated[str, caller]) -> dict[str, str]:
@@ -281,18 +289,6 @@ def _presence(request: Request) -> Callable[[], Awaitable[bool]]:
             return await request.is_disconnected()
 
     return gone
-
-
-def _detail(sessions: Sessions, task: Task, spec: EvalSpec, *, in_text: bool) -> TaskDetail:
-    messages, tools = sessions.preview(task, spec, in_text=in_text)
-    return TaskDetail(
-        id=task.id,
-        split=task.split,
-        family=task.family.value,
-        subgraph_ids=[each.id for each in task.subgraphs],
-        messages=messages,
-        tools=tools,
-    )
 
 
 def _entered_to_judge(request: Request) -> str:

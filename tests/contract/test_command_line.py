@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from passnet_core.bundles.reading import ORDER_FILE, write_bundle
-from passnet_core.cli.console import printable
 from passnet_core.cli.main import main
 from passnet_core.corpus.layout import write_task
+from passnet_core.outside import printable
 from passnet_core.records import (
     CLOCK_VERSION,
     Baseline,

@@ -73,9 +73,9 @@ def test_systematic_errors_are_the_same_on_a_gpu(dtype: torch.dtype) -> None:
         x = torch.randn((300, 1000), generator=torch.Generator().manual_seed(seed)).to(dtype)
         tensors = torch.sigmoid(x), (torch.sigmoid(x.float()) * 0.99).to(dtype), torch.sigmoid(x.double())
         changed = [torch.sigmoid(torch.as_tensor(*shaken([x], turn)).double()) for turn in range(SHAKES)]
-        here.add(*tensors, [x], partial(list, changed))
+        here.add(bias.Results(*tensors, [x], partial(list, changed)))
         eager, actual, exact, *there_changed = (each.cuda() for each in (*tensors, *changed))
-        there.add(eager, actual, exact, [x.cuda()], partial(list, there_changed))
+        there.add(bias.Results(eager, actual, exact, [x.cuda()], partial(list, there_changed)))
     one, other = here.worst, there.worst
     assert one is not None
     assert other is not None

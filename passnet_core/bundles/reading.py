@@ -2,13 +2,16 @@
 
 import errno
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 from passnet_core import outside
 from passnet_core.errors import BadInput, InfrastructureError
-from passnet_core.records import Bundle, PassFile
+from passnet_core.records import Bundle, JudgedSubgraph, PassFile, from_json, to_json
 
 ORDER_FILE = "sorted_output_pass_rule_names.json"
+JUDGED_FILE = "judged.json"
+"""Beside a bundle: the subgraphs on which the judge has accepted it."""
 LARGEST_FILE_BYTES = 1_000_000
 """Most bytes of one file of a bundle."""
 
@@ -58,6 +61,29 @@ def write_bundle(bundle: Bundle, folder: Path) -> None:
         (folder / ORDER_FILE).write_text(json.dumps(order, indent=2) + "\n", encoding="utf-8")
     except (OSError, UnicodeEncodeError) as error:
         raise InfrastructureError(f"The bundle could not be written to '{folder}': {error}.") from error
+
+
+def write_judged(bundle: Bundle, judged: Sequence[JudgedSubgraph], folder: Path) -> None:
+    """Write beside a bundle on which subgraphs it was accepted. Raises InfrastructureError if writing fails."""
+    path = Path(folder) / JUDGED_FILE
+    try:
+        path.write_text(json.dumps({"bundle": bundle.digest, "judged": to_json(judged)}) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise InfrastructureError(f"'{path}' could not be written: {error.strerror}.") from error
+
+
+def read_judged(bundle: Bundle, folder: Path) -> tuple[JudgedSubgraph, ...]:
+    """The subgraphs on which the bundle that was read from a folder was accepted; none if nothing there says so of it,
+    as it is. Raises BadInput."""
+    path = next((each for each in (folder / JUDGED_FILE, folder / "pass_dir" / JUDGED_FILE) if each.is_file()), None)
+    if path is None:
+        return ()
+    try:
+        said = outside.from_json_text(outside.file_text(path))
+        judged = tuple(from_json(JudgedSubgraph, each) for each in said["judged"])
+        return judged if said["bundle"] == bundle.digest else ()
+    except (OSError, ValueError, LookupError, TypeError, BadInput) as error:
+        raise BadInput(f"'{path}' cannot be read: {error}. Remove it, or export the bundle again.") from error
 
 
 def naming_problems(bundle: Bundle) -> list[str]:

@@ -18,9 +18,10 @@ from passnet_core.graphs.matching import Match
 from passnet_core.graphs.rewriting import TracedPass
 from passnet_core.integrate import applying
 from passnet_core.integrate.applying import Examples
-from passnet_core.integrate.bundles import found, is_accepted, passes_of
+from passnet_core.integrate.bundles import ChosenBundle, found, passes_of
 from passnet_core.integrate.calls import Callee, callee
 from passnet_core.integrate.circumstances import TRAINING, left_alone
+from passnet_core.integrate.domains import Domain, call_of, domains_of
 from passnet_core.integrate.explanation import Explanation, GraphExplanation
 from passnet_core.integrate.replacing import Conduct, PassFailed, ReplacedMatch, Verify
 from passnet_core.records import Bundle
@@ -36,6 +37,12 @@ FOR_INDUCTOR = "torch.compile was given a mode or options, which are Inductor's:
 UNFROZEN = (
     "{} prepares weights, and does so in each call, since weights may change. backend(..., frozen=True) prepares them"
     " once; call refresh() when they have changed."
+)
+
+
+OUTSIDE = (
+    "A match of pass {} is not like what was judged: {}. It is left to the graph's own operations, as others may be:"
+    " explain() lists them."
 )
 
 
@@ -78,28 +85,31 @@ def backend(
             f"There are {len(chosen)} bundles and {len(pinned)} digests. Give one for each, joined by commas."
         )
     for each, wanted in zip(chosen, pinned):
-        if not each.digest.startswith(wanted.strip()):
-            raise BadInput(f"A bundle has the digest {each.digest}, not {wanted}: it is another one, or was changed.")
-        if not is_accepted(each):
+        digest = each.bundle.digest
+        if not digest.startswith(wanted.strip()):
+            raise BadInput(f"A bundle has the digest {digest}, not {wanted}: it is another one, or was changed.")
+        if not each.judged:
             warnings.warn(
-                f"Bundle {each.digest[:12]} does not come with the playground: nothing here says that its passes are"
-                " right. Have it judged on your subgraphs first.",
+                f"Nothing here says on what bundle {digest[:12]} was judged, or that its passes are right. Have it"
+                " judged on your subgraphs first.",
                 PassWarning,
                 stacklevel=2,
             )
     return PassBackend(chosen, rest, verify=Verify(verify), frozen=frozen)
 
 
-def _callees(bundles: Sequence[Bundle]) -> Iterator[Callee]:
-    """The passes of the bundles, each by a name of its own."""
-    counts = Counter(file.name.removesuffix(".py") for each in bundles for file in each.passes)
+def _callees(chosen: Sequence[ChosenBundle]) -> Iterator[tuple[Callee, Domain | None]]:
+    """The passes of the bundles, each by a name of its own, with its domain; None if nothing says what it is."""
+    counts = Counter(file.name.removesuffix(".py") for each in chosen for file in each.bundle.passes)
     number = 0
-    for bundle in bundles:
-        imported = passes_of(bundle)
-        for each in imported.passes:
-            name = each.name if counts[each.name] == 1 else f"{each.name} of {bundle.digest[:8]}"
-            replacement, hook = imported.replacements[each.replacement], imported.hooks.get(each.replacement)
-            yield callee(replace(each, name=name), bundle.digest, f"pass_{number}", replacement, hook)
+    for each in chosen:
+        bundle, imported = each.bundle, passes_of(each.bundle)
+        domains = domains_of(imported.passes, each.judged)
+        for traced in imported.passes:
+            name = traced.name if counts[traced.name] == 1 else f"{traced.name} of {bundle.digest[:8]}"
+            replacement, hook = imported.replacements[traced.replacement], imported.hooks.get(traced.replacement)
+            made = callee(replace(traced, name=name), bundle.digest, f"pass_{number}", replacement, hook)
+            yield made, domains.get(traced.name)
             number += 1
 
 
@@ -128,13 +138,15 @@ class PassBackend:
     """What torch.compile calls with each captured graph. explain() tells what it did so far."""
 
     def __init__(
-        self, bundles: Sequence[Bundle], rest: str, *, verify: Verify = Verify.FIRST, frozen: bool = False
+        self, chosen: Sequence[ChosenBundle], rest: str, *, verify: Verify = Verify.FIRST, frozen: bool = False
     ) -> None:
-        self.bundles, self.rest = tuple(bundles), rest
+        self.bundles, self.rest = tuple(each.bundle for each in chosen), rest
         self.conduct = Conduct(verify, frozen, self._warn)
         self._captured: list[_Captured] = []
         self._warned: set[str] = set()
-        callees = list(_callees(bundles))
+        pairs = list(_callees(chosen))
+        callees = [each for each, _ in pairs]
+        self._domains = {each.traced.replacement: domain for each, domain in pairs}
         refused = {each.traced.name: reason for each in callees if (reason := _refusal(each, rest))}
         self.notes = tuple(f"{name} is left out: {reason}." for name, reason in refused.items())
         if not frozen:
@@ -218,6 +230,13 @@ class PassBackend:
 
         def stays(read: Graph, traced: TracedPass, match: Match, examples: Examples) -> bool:
             reason = _reason(callees[traced.replacement], match, examples)
+            domain = self._domains[traced.replacement]
+            if not reason and domain is not None:
+                names = [node.name for node in traced.pattern.inputs]
+                outside = domain.problem(names, call_of(traced, match, examples), device)
+                reason = outside and f"it is not like what was judged: {outside}"
+                if reason:
+                    self._warn(OUTSIDE, OUTSIDE.format(traced.name, outside))
             if not reason and self.rest == "inductor":
                 from passnet_core.integrate.operators import shared_problem
 

@@ -34,19 +34,27 @@ def layouts(given: Sequence[Any], results: Sequence[Any]) -> list[ResultLayout |
     sources: list[Any] = list(given)
     found: list[ResultLayout | None] = []
     for result in results:
-        found.append(_layout(result, sources) if isinstance(result, torch.Tensor) else None)
+        found.append(_layout(result, sources, len(given)) if isinstance(result, torch.Tensor) else None)
         sources.append(result)
     return found
 
 
-def _layout(result: torch.Tensor, sources: Sequence[Any]) -> ResultLayout:
+def _layout(result: torch.Tensor, sources: Sequence[Any], inputs: int) -> ResultLayout:
     memory = result.untyped_storage()._cdata
     source, offset = None, 0
     for place, each in enumerate(sources):
         if isinstance(each, torch.Tensor) and each.untyped_storage()._cdata == memory:
-            source, offset = place, result.storage_offset() - each.storage_offset()
-            break
+            begin = result.storage_offset() - each.storage_offset()
+            # two results in one memory have nothing to do with each other unless they overlap
+            if place < inputs or -_extent(result.shape, result.stride()) < begin < _extent(each.shape, each.stride()):
+                source, offset = place, begin
+                break
     return ResultLayout(result.dtype, tuple(result.shape), tuple(result.stride()), source, offset)
+
+
+def _extent(shape: Sequence[int], strides: Sequence[int]) -> int:
+    """How many elements of memory lie between the first and the last one, these included."""
+    return 0 if 0 in shape else 1 + sum((size - 1) * stride for size, stride in zip(shape, strides))
 
 
 def laid_out(
@@ -77,17 +85,40 @@ def _placed(result: torch.Tensor, step: ResultLayout, sources: Sequence[Any]) ->
 
 
 def strided(value: torch.Tensor, strides: Sequence[int]) -> torch.Tensor:
-    """A copy with these strides."""
-    return torch.empty_strided(value.shape, strides, dtype=value.dtype, device=value.device).copy_(value)
+    """A copy with these strides. Along an axis of stride 0 all elements are equal, and one is copied."""
+    one = value[tuple(slice(None if stride else 1) for stride in strides)]
+    made = torch.empty_strided(one.shape, strides, dtype=value.dtype, device=value.device).copy_(one)
+    return made.expand(value.shape)
 
 
-def seen_otherwise(
-    given: Sequence[Any], wanted: Sequence[ResultLayout | None], found: Sequence[ResultLayout | None]
-) -> str:
-    """The first result that is memory of an input seen as another dtype, which laid_out cannot do, in words."""
-    sources = [each.dtype if isinstance(each, torch.Tensor) else None for each in given]
-    sources += [each.dtype if each is not None else None for each in wanted]
+def unlike(given: Sequence[Any], wanted: Sequence[ResultLayout | None], found: Sequence[ResultLayout | None]) -> str:
+    """Why laid_out cannot lay results out as wanted, in words: the elements of one overlap, or it is memory of an input
+    seen as another dtype. Empty if it can."""
+    dtypes = [each.dtype if isinstance(each, torch.Tensor) else None for each in given]
+    dtypes += [each.dtype if each is not None else None for each in wanted]
     for place, (want, have) in enumerate(zip(wanted, found)):
-        if want and have and want.source is not None and not want.is_like(have) and sources[want.source] != want.dtype:
+        if want is None or have is None or want.is_like(have):
+            continue
+        if want.source is None and _overlaps(want):
+            return f"elements of output {place} overlap in memory, by strides of {list(want.strides)}"
+        if want.source is not None and (dtypes[want.source] != want.dtype or not _has_room(want, wanted, len(given))):
             return f"output {place} is no view of the memory of which the operations return one"
     return ""
+
+
+def _has_room(want: ResultLayout, wanted: Sequence[ResultLayout | None], inputs: int) -> bool:
+    """Whether a view of an earlier result lies within it."""
+    source = None if want.source is None or want.source < inputs else wanted[want.source - inputs]
+    if source is None:
+        return True
+    return want.offset >= 0 and want.offset + _extent(want.shape, want.strides) <= _extent(source.shape, source.strides)
+
+
+def _overlaps(layout: ResultLayout) -> bool:
+    """Whether elements have the same address, apart from those along axes of stride 0."""
+    reach = 0
+    for stride, size in sorted((stride, size) for size, stride in zip(layout.shape, layout.strides) if size > 1):
+        if 0 < stride <= reach:
+            return True
+        reach += stride * (size - 1)
+    return False

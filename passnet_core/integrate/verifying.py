@@ -11,7 +11,7 @@ import torch
 from passnet_core.fx.modules import Function
 from passnet_core.graphs.ir import Graph
 from passnet_core.graphs.source import emit
-from passnet_core.integrate.layouts import ResultLayout, laid_out, layouts, seen_otherwise
+from passnet_core.integrate.layouts import ResultLayout, laid_out, layouts, unlike
 from passnet_core.judge.numerics.local_bench import LocalReferenceBench
 from passnet_core.judge.numerics.output_digest import listed
 from passnet_core.judge.protocol.encoding import produced
@@ -54,7 +54,7 @@ class Reference:
         wrong = [(f"output {place}", each) for place, each in enumerate(judged.values)]
         wrong += [(f"argument {each.index} after the call", each.difference) for each in judged.inputs]
         problems = (f"{what}: {each.problem}" for what, each in wrong if each.verdict is not None)
-        problem = judged.problem or next(problems, "") or seen_otherwise(inputs, wanted, found)
+        problem = judged.problem or next(problems, "") or unlike(inputs, wanted, found)
         return problem, laid_out(replacement, wanted, found)
 
     def _bench(self, inputs: Sequence[Any], eager: Returned) -> LocalReferenceBench:

@@ -92,7 +92,7 @@ from passnet_core.records.outcomes import (
     Outcome,
 )
 from passnet_core.records.runs import Run
-from passnet_core.records.tasks import Subgraph, Task, TensorSpec
+from passnet_core.records.tasks import JudgedSubgraph, Subgraph, Task, TensorSpec
 from passnet_core.records.timing import CLOCK_VERSION, Speedup, Timing
 
 __all__ = [
@@ -103,9 +103,9 @@ __all__ = [
     "UNREPLACED", "UNTIMED", "WRONG", "Accelerator", "AccessKind", "Accuracy", "Baseline", "Bundle", "Capture",
     "Clock", "CompiledKernel", "Contender", "Device", "Difference", "Environment", "ErrorClass", "ErrorMap",
     "EvalSpec", "Evidence", "FailedInputs", "Family", "Finding", "InductorCode", "Inspection", "Isolation", "Job",
-    "LineChange", "MatchAttempt", "MatchReport", "MemoryAccess", "MissKind", "NearestMiss", "Neighbourhood",
-    "NodeValue", "Outcome", "OutputAccuracy", "Pairing", "PassFile", "PassKernels", "PassMatches", "PassTrace",
-    "PatternEdit", "Phase", "Profile", "Run", "SolverKind", "Speedup", "Stage", "Subgraph", "Task", "TensorForm",
-    "TensorSpec", "Timing", "TracedLaunch", "TracedProgram", "TracedTensor", "Verdict", "base_set",
+    "JudgedSubgraph", "LineChange", "MatchAttempt", "MatchReport", "MemoryAccess", "MissKind", "NearestMiss",
+    "Neighbourhood", "NodeValue", "Outcome", "OutputAccuracy", "Pairing", "PassFile", "PassKernels", "PassMatches",
+    "PassTrace", "PatternEdit", "Phase", "Profile", "Run", "SolverKind", "Speedup", "Stage", "Subgraph", "Task",
+    "TensorForm", "TensorSpec", "Timing", "TracedLaunch", "TracedProgram", "TracedTensor", "Verdict", "base_set",
     "contender_names", "counted", "digest_of", "from_json", "level_of", "percent", "to_json", "whole",
 ]  # fmt: skip

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from passnet_core.errors import UnknownItem
 from passnet_core.records.codec import digest_of, to_json, whole
-from passnet_core.records.enums import Family
+from passnet_core.records.enums import Device, Family
 
 OF_A_MODULE = re.compile(r"(^|_)self_(\w+_)?(parameters|buffers)_", re.IGNORECASE)
 """How a capture names what belongs to a module, such as L_self_modules_norm_parameters_weight_."""
@@ -63,6 +63,16 @@ class Subgraph:
             if "float" in spec.dtype:
                 sizes[spec.dtype] = sizes.get(spec.dtype, 0) + math.prod(spec.shape)
         return max(sizes, key=lambda dtype: sizes[dtype]) if sizes else (self.inputs[0].dtype if self.inputs else "")
+
+
+@dataclass(frozen=True)
+class JudgedSubgraph:
+    """A subgraph on which the judge has accepted a bundle. devices: where. passes: those of the bundle's passes that
+    were judged on it, named without ".py"; empty: all."""
+
+    subgraph: Subgraph
+    devices: tuple[Device, ...]
+    passes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

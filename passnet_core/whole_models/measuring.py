@@ -24,6 +24,7 @@ import torch.utils._pytree as pytree
 
 from passnet_core.errors import BadInput
 from passnet_core.integrate.backend import PassBackend
+from passnet_core.integrate.bundles import ChosenBundle
 from passnet_core.records import LEVELS, Device
 from passnet_core.scoring.tolerances import tolerance
 from passnet_core.whole_models.capturing import MadeModel, made
@@ -169,7 +170,9 @@ def _prepared(
         case Way.INDUCTOR | Way.GRAPHS:
             how = "inductor"
         case Way.PASSES | Way.PASSES_INDUCTOR | Way.PASSES_GRAPHS:
-            how = passes = PassBackend([question.bundle], "eager" if way is Way.PASSES else "inductor")
+            how = passes = PassBackend(
+                [ChosenBundle(question.bundle, ())], "eager" if way is Way.PASSES else "inductor"
+            )
     mode = "reduce-overhead" if way in (Way.GRAPHS, Way.PASSES_GRAPHS) else None
     compiled = None if how is None else torch.compile(model, backend=how, mode=mode, dynamic=False)
     return here, lambda: here(compiled), passes

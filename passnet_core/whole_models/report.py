@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from passnet_core.records import BEYOND, LOOSEST, Bundle, Clock, Contender, Outcome, Task, to_json
+from passnet_core.records import BEYOND, LOOSEST, Bundle, Clock, Contender, JudgedSubgraph, Outcome, Task, to_json
 from passnet_core.scoring.intervals import Interval
 from passnet_core.whole_models.captured import WHOLE, CapturedModel
 from passnet_core.whole_models.choosing import RULES
@@ -130,6 +130,15 @@ class ModelReport:
     def right(self) -> bool:
         """Whether every graph with a match was judged as a whole, and is right."""
         return bool(self.whole) and all(each.verdict.accepted for each in self.whole)
+
+    @property
+    def judged(self) -> tuple[JudgedSubgraph, ...]:
+        """The parts of the model on which the bundle's passes were accepted."""
+        return tuple(
+            JudgedSubgraph(each.task.subgraph(outcome.subgraph_id), (outcome.spec.device,), (each.name,))
+            for each in self.kept
+            for outcome in each.outcomes
+        )
 
     def share_of_time(self) -> float | None:
         """The share of eager's kernel time that the kept passes replace, as far as measured; None: not measured."""

@@ -30,6 +30,7 @@ from passnet_core.fx import modules
 from passnet_core.graphs.placement import placed
 from passnet_core.graphs.source import parse
 from passnet_core.integrate import PassBackend
+from passnet_core.integrate.bundles import found as named
 from passnet_core.judge.numerics.input_draws import draw, roles
 from passnet_core.judge.stages.sizes import small_shapes
 from passnet_core.judge.worker import interpreter
@@ -260,7 +261,7 @@ def difference(use: Use, rest: str) -> tuple[str, int]:
         wanted = tree_leaves(use.program(*given))
     except Exception as error:
         raise LookupError from error
-    backend = PassBackend([use.bundle], rest)
+    backend = PassBackend([named(use.bundle)], rest)
     compiled = torch.compile(use.program, backend=backend, dynamic=False)
     for turn in range(TURNS):
         own = copy.deepcopy(use.inputs)

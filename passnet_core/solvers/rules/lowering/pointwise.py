@@ -45,6 +45,9 @@ def _category(dtype: DType) -> int:
 def pointwise(form: str, *values: Argument, dtype: DType, work: DType | None = None, exact: bool = False) -> Value:
     """An operation whose operands are first converted to `work` (by default: the result's dtype)."""
     work = work or dtype
+    if work.is_wide:
+        # Triton has the exact root in float32 only, and no other in float64
+        form = form.replace("tl.sqrt_rn(", "tl.sqrt(")
     operands = tuple(in_dtype(operand(each, work), work) for each in values)
     shape = broadcast([each.shape for each in operands])
     return Pointwise(shape, dtype, form.replace("{work}", work.work), operands, exact)

@@ -1,5 +1,6 @@
 """The desk at which passes are written: a graph, an editor and results, for the Workbench and for lessons."""
 
+import contextlib
 import functools
 import threading
 from collections.abc import Callable, Sequence
@@ -16,12 +17,13 @@ from pages.ui.graphs import STRETCH, graph_view
 from pages.ui.places import place_of
 from pages.ui.results import result_tabs
 from pages.ui.text import count, plain
+from passnet_core.bundles.reading import judged_of, zipped
 from passnet_core.bundles.static_rules.findings import findings
 from passnet_core.errors import UnknownItem
 from passnet_core.graphs import rendering
 from passnet_core.graphs.emission import expression
 from passnet_core.graphs.ir import Graph
-from passnet_core.records import Bundle, Finding, MatchReport, Profile, Stage, Subgraph, Task
+from passnet_core.records import Bundle, Finding, MatchReport, Outcome, Profile, Stage, Subgraph, Task
 
 PANES = ("graph", "editor", "results")
 SHAPES_S = 0.2
@@ -126,6 +128,29 @@ def start_over(task: Task, draft: EditorDraft, words: str) -> None:
         args=(draft, original),
         disabled=draft.bundle.digest == original.digest,
         help=words,
+    )
+
+
+def download_bundle(task: Task, draft: EditorDraft) -> None:
+    """Draw the button that downloads the passes as a folder, with the subgraphs on which the run in the URL has
+    accepted them."""
+    run, bundle = links.selected("run"), draft.drawn
+
+    def content() -> bytes:
+        outcomes: Sequence[Outcome] = ()
+        with contextlib.suppress(UnknownItem):
+            outcomes = resources.service().outcomes(run) if run else ()
+        return zipped(bundle, judged_of(task, [each for each in outcomes if each.bundle_digest == bundle.digest]))
+
+    st.download_button(
+        "Download the bundle",
+        content,
+        file_name=f"{task.id}.zip",
+        mime="application/zip",
+        icon=":material/download:",
+        on_click="ignore",
+        disabled=not bundle.passes,
+        help="A folder of files, for a model of your own or for the command line.",
     )
 
 

@@ -72,6 +72,7 @@ def more(task: Task, draft: EditorDraft) -> None:
     files, options, other = st.tabs(["Files", "Options", "Drafts"])
     with files:
         drafting.file_menu(draft)
+        desk.download_bundle(task, draft)
         desk.start_over(task, draft, "Restores the text that these passes started with.")
     with options:
         options_menu(resources.service().device, resources.service().longest_job_s)

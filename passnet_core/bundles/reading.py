@@ -1,13 +1,15 @@
 """Read and write a bundle as a folder: Python files, and a JSON list that orders its passes. Nothing is imported."""
 
 import errno
+import io
 import json
-from collections.abc import Sequence
+import zipfile
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from passnet_core import outside
 from passnet_core.errors import BadInput, InfrastructureError
-from passnet_core.records import Bundle, JudgedSubgraph, PassFile, from_json, to_json
+from passnet_core.records import RIGHT, Bundle, JudgedSubgraph, Outcome, PassFile, Task, from_json, to_json
 
 ORDER_FILE = "sorted_output_pass_rule_names.json"
 JUDGED_FILE = "judged.json"
@@ -38,8 +40,35 @@ def read_bundle(folder: Path, author: str = "") -> Bundle:
     )
 
 
-def write_bundle(bundle: Bundle, folder: Path) -> None:
-    """Write the bundle so that read_bundle gives it back.
+def folder_files(bundle: Bundle, judged: Sequence[JudgedSubgraph] = ()) -> dict[str, str]:
+    """The texts of a bundle's folder by file name. judged: on what it was accepted, as far as that is known."""
+    files = {file.name: file.code for file in bundle.files}
+    files[ORDER_FILE] = json.dumps([file.name.removesuffix(".py") for file in bundle.passes], indent=2) + "\n"
+    if judged:
+        files[JUDGED_FILE] = json.dumps({"bundle": bundle.digest, "judged": to_json(tuple(judged))}) + "\n"
+    return files
+
+
+def zipped(bundle: Bundle, judged: Sequence[JudgedSubgraph] = ()) -> bytes:
+    """A bundle's folder as a ZIP archive."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in folder_files(bundle, judged).items():
+            archive.writestr(name, text)
+    return content.getvalue()
+
+
+def judged_of(task: Task, outcomes: Iterable[Outcome]) -> tuple[JudgedSubgraph, ...]:
+    """Those of a task's subgraphs on which these outcomes accept a bundle by its values."""
+    return tuple(
+        JudgedSubgraph(task.subgraph(each.subgraph_id), (each.spec.device,))
+        for each in outcomes
+        if each.task_id == task.id and each.verdict in RIGHT
+    )
+
+
+def write_bundle(bundle: Bundle, folder: Path, judged: Sequence[JudgedSubgraph] = ()) -> None:
+    """Write the bundle so that read_bundle gives it back, and read_judged on what it was accepted.
 
     Raises BadInput if a file name leaves the folder or the folder holds other Python files, InfrastructureError if
     writing fails."""
@@ -55,21 +84,10 @@ def write_bundle(bundle: Bundle, folder: Path) -> None:
                 f"The folder '{folder}' already holds {', '.join(others[:5])}, which would become part of the "
                 "bundle. Choose an empty folder."
             )
-        for file in bundle.files:
-            (folder / file.name).write_text(file.code, encoding="utf-8", newline="")
-        order = [file.name.removesuffix(".py") for file in bundle.passes]
-        (folder / ORDER_FILE).write_text(json.dumps(order, indent=2) + "\n", encoding="utf-8")
+        for name, text in folder_files(bundle, judged).items():
+            (folder / name).write_text(text, encoding="utf-8", newline="")
     except (OSError, UnicodeEncodeError) as error:
         raise InfrastructureError(f"The bundle could not be written to '{folder}': {error}.") from error
-
-
-def write_judged(bundle: Bundle, judged: Sequence[JudgedSubgraph], folder: Path) -> None:
-    """Write beside a bundle on which subgraphs it was accepted. Raises InfrastructureError if writing fails."""
-    path = Path(folder) / JUDGED_FILE
-    try:
-        path.write_text(json.dumps({"bundle": bundle.digest, "judged": to_json(judged)}) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise InfrastructureError(f"'{path}' could not be written: {error.strerror}.") from error
 
 
 def read_judged(bundle: Bundle, folder: Path) -> tuple[JudgedSubgraph, ...]:

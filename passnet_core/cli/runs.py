@@ -1,10 +1,11 @@
-"""The group runs (list, export, reproduce, import) and the command report, on the runs in the store."""
+"""The group runs (list, export, bundle, reproduce, import) and the command report, on the runs in the store."""
 
 import argparse
 from pathlib import Path
 from typing import Any
 
 from passnet_core import outside
+from passnet_core.bundles.reading import judged_of, write_bundle
 from passnet_core.cli.console import ACCEPTED, MOST_LISTED, Console
 from passnet_core.cli.parser import add_number, command, group, require_positive
 from passnet_core.errors import BadInput, UnknownItem
@@ -41,6 +42,20 @@ def runs_reproduce(args: argparse.Namespace, console: Console) -> int:
             raise UnknownItem(f"Run {args.run} has no outcome on a subgraph {args.subgraph!r}.")
         text = reproducer_of(service, outcomes[0])
     return _written(text, args.file, console)
+
+
+def runs_bundle(args: argparse.Namespace, console: Console) -> int:
+    with console.service() as service:
+        outcomes = service.outcomes(args.run)
+        digests = {each.bundle_digest for each in outcomes if each.bundle_digest}
+        if len(digests) != 1:
+            raise BadInput(f"Run {args.run} judged {len(digests)} bundles. Name a run of one.")
+        bundle = service.bundle(digests.pop())
+        tasks = [service.corpus.task(task_id) for task_id in dict.fromkeys(each.task_id for each in outcomes)]
+        judged = [each for task in tasks for each in judged_of(task, outcomes)]
+    write_bundle(bundle, Path(args.folder), judged)
+    console.tell(f"Wrote {args.folder}: {len(bundle.passes)} passes, accepted on {len(judged)} subgraphs.")
+    return ACCEPTED
 
 
 def _written(text: str, file: str | None, console: Console) -> int:
@@ -91,13 +106,22 @@ def report(args: argparse.Namespace, console: Console) -> int:
 
 def add_commands(commands: Any) -> None:
     """Declare the group runs, and report."""
-    runs = group(commands, "runs", "list, export, reproduce and import runs")
+    runs = group(commands, "runs", "list, export, reproduce and import runs, and get their bundles")
     listing = command(runs, "list", runs_list, "list runs, newest first")
     listing.add_argument("--task", metavar="TASK", help="only runs on this task")
     add_number(listing, "--limit", 200, "N", "list at most N runs")
     exporting = command(runs, "export", runs_export, "write a run as one JSONL file", as_json=False)
     exporting.add_argument("run", metavar="ID", help="the run's id, as runs list prints it")
     exporting.add_argument("file", metavar="FILE", nargs="?", help="the file to write (default: standard output)")
+    bundling = command(
+        runs,
+        "bundle",
+        runs_bundle,
+        "write a run's bundle as a folder, with the subgraphs on which it was accepted",
+        as_json=False,
+    )
+    bundling.add_argument("run", metavar="ID", help="the run's id, as runs list prints it")
+    bundling.add_argument("folder", metavar="FOLDER", help="the folder to write")
     reproducing = command(
         runs,
         "reproduce",

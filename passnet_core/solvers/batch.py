@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from passnet_core.bundles.reading import write_bundle
+from passnet_core.bundles.reading import judged_of, write_bundle
 from passnet_core.errors import BadInput, InfrastructureError
 from passnet_core.execution.inspections import Inspections
 from passnet_core.execution.jobs import jobs_of, new_run
@@ -105,7 +105,7 @@ def solve(
                 down.set()
             if attempt.best is not None:
                 shutil.rmtree(place / "best", ignore_errors=True)
-                write_bundle(attempt.best, place / "best")
+                write_bundle(attempt.best, place / "best", judged_of(task, attempt.outcomes))
             if attempt.end is End.STOPPED:
                 return  # no ending is written: the same command goes on with this attempt
             if attempt.best is not None and not attempt.outcomes:

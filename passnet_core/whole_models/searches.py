@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
 
-from passnet_core.bundles.reading import write_bundle, write_judged
+from passnet_core.bundles.reading import write_bundle
 from passnet_core.corpus.cutting_models import keep_cut
 from passnet_core.errors import BadInput, InfrastructureError, PlaygroundError, UnknownItem
 from passnet_core.execution.backends.base import DeviceInfo
@@ -251,8 +251,7 @@ def write_report(report: ModelReport, folder: Path) -> None:
     except OSError as error:
         raise InfrastructureError(f"The report could not be written to '{folder}': {error.strerror}.") from error
     if report.bundle is not None:
-        write_bundle(report.bundle, folder / BUNDLE)
-        write_judged(report.bundle, report.judged, folder / BUNDLE)
+        write_bundle(report.bundle, folder / BUNDLE, report.judged)
 
 
 def zipped(folder: Path) -> bytes:

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from passnet_core.bundles.reading import ORDER_FILE, write_bundle
+from passnet_core.bundles.reading import ORDER_FILE, read_bundle, read_judged, write_bundle
 from passnet_core.cli.main import main
 from passnet_core.corpus.layout import write_task
 from passnet_core.outside import printable
@@ -373,6 +373,16 @@ def test_score_says_why_outcomes_without_times_cannot_be_scored(playground: Play
 
 
 # --- runs ------------------------------------------------------------------------------------------------------------
+
+
+def test_the_bundle_of_a_run_is_written_with_what_it_was_accepted_on(playground: Playground) -> None:
+    run = playground.json("evaluate", "relu", "--bundle", playground.bundle)["run"]
+    assert playground("runs", "bundle", run, str(playground.folder / "got")) == 0
+    bundle = read_bundle(playground.folder / "got")
+    judged = read_judged(bundle, playground.folder / "got")
+    assert bundle == BUNDLE
+    assert [each.subgraph.id for each in judged] == [each.id for each in task().subgraphs]
+    assert playground("runs", "bundle", "nothing", str(playground.folder / "other")) == 2
 
 
 def test_runs_are_listed_exported_and_imported(playground: Playground) -> None:

@@ -456,6 +456,82 @@ for rest in ("eager", "inductor"):
 assert any("view of what it takes" in each for each in found.graphs[0].stayed), found
 """
 
+DOMAINS = """
+from passnet_core.bundles.reading import read_bundle, write_bundle
+from passnet_core.records import Device, JudgedSubgraph, Subgraph, TensorSpec
+
+CODE = '''import torch
+
+class GraphModule(torch.nn.Module):
+    def forward(self, in_0, in_1):
+        tmp_0 = in_0 + in_1
+        tmp_1 = torch.relu(tmp_0)
+        return (tmp_1,)
+'''
+
+
+def judged(*shapes, dtypes=("float32", "float32"), devices=(Device.CPU,), name="added"):
+    specs = tuple(TensorSpec(f"in_{at}", shape, dtype) for at, (shape, dtype) in enumerate(zip(shapes, dtypes)))
+    return JudgedSubgraph(Subgraph("s", "t", "m", CODE, specs), devices, (name,))
+
+
+plain = read_bundle(folder("passes"))
+number = 0
+
+
+def reason(inputs, *judged_on, function=lambda x, y: torch.relu(x + y)):
+    # why the pass is not applied, empty if it is
+    global number
+    number += 1
+    place = Path(f"judged-{number}")
+    write_bundle(plain, place, judged_on)
+    torch._dynamo.reset()
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        used = backend(place)
+        found = torch.compile(function, backend=used)(*inputs)
+    torch.testing.assert_close(found, function(*inputs))
+    graph = used.explain().graphs[0]
+    assert graph.count == int(not graph.stayed), used.explain()
+    told = [str(each.message) for each in told if each.category is PassWarning]
+    assert len(told) == bool(graph.stayed) and all("is not like what was judged" in each for each in told), told
+    return graph.stayed[0].partition("judged: ")[2] if graph.stayed else ""
+
+
+R = torch.randn
+with torch.no_grad():
+    assert reason((R(4, 8), R(4, 8)), judged((2, 16), (2, 16))) == ""
+    assert reason((R(1, 8), R(1, 8)), judged((2, 16), (2, 16))) == ""
+    assert reason((R(4, 8).t(), R(4, 8).t()), judged((2, 16), (2, 16))) == ""
+    assert reason((R(4, 8), R(1, 8)), judged((2, 16), (1, 16))) == ""
+    said = reason((R(4, 8), R(1, 8)), judged((2, 16), (2, 16)))
+    assert said == "axis -2 of x and of y were equal, here 4 and 1", said
+    said = reason((R(4, 8), R(4, 8)), judged((2, 16), (1, 16)))
+    assert said == "axis -2 of y was 1, here 4", said
+    assert reason((R(4, 8), R(4, 8)), judged((2, 16), (2, 16)), judged((2, 16), (1, 16))) == ""
+    said = reason((R(4, 8), R(8)), judged((2, 16), (2, 16)))
+    assert said == "y is float32[8], and was judged as float32[2, 16]", said
+    said = reason((R(4, 8).half(), R(4, 8)), judged((2, 16), (2, 16)))
+    assert said == "x is float16[4, 8], and was judged as float32[2, 16]", said
+    assert reason((R(4, 8).half(),) * 2, judged((2, 16), (2, 16), dtypes=("float16", "float16"))) == ""
+    said = reason((R(4, 8),), judged((2, 16), (2, 16)), function=lambda x: torch.relu(x + 2.0))
+    assert said == "y is float, and was judged as float32[2, 16]", said
+    said = reason((R(4, 8), R(4, 8)), judged((2, 16), (2, 16), devices=(Device.CUDA,)))
+    assert said == "it was judged on CUDA only", said
+    said = reason((R(4, 8), R(4, 8)), judged((2, 16), (2, 16), name="another"))
+    assert said == "it matched nothing that was judged", said
+
+# sizes that vary: what is known to be equal is
+write_bundle(plain, Path("judged"), [judged((2, 16), (2, 16))])
+assert counts(compared(Plain(), Path("judged"), [two(4), two(5)], dynamic=True)) == [2]
+# a bundle that was changed since is one of which nothing is known
+Path("judged/added.py").write_text(BODY + "# changed\\n")
+with warnings.catch_warnings(record=True) as told:
+    warnings.simplefilter("always")
+    assert counts(compared(Plain(), Path("judged"), [two()])) == [2]
+assert any("Nothing here says on what bundle" in str(each.message) for each in told), told
+"""
+
 LEFT_ALONE = """
 passes, model = folder("passes"), Plain()
 
@@ -605,6 +681,7 @@ LINKED = pytest.mark.skipif(
         pytest.param(INDUCTOR, id="inductor", marks=LINKED),
         pytest.param(TRAINING, id="training"),
         pytest.param(DIFFERENT, id="different", marks=LINKED),
+        pytest.param(DOMAINS, id="domains"),
         pytest.param(LEFT_ALONE, id="left alone", marks=LINKED),
         pytest.param(BUNDLES, id="bundles"),
     ],

@@ -32,6 +32,7 @@ MADE = {
     "lib/provenance.json",
     "passnet_core/_app",
     "best/",
+    "judged.json",
     "dataset_info.json",
     "tasks/cut.jsonl.gz",
     "tasks/imported.jsonl.gz",

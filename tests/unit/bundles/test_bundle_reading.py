@@ -1,14 +1,25 @@
 """A bundle is read back from its folder as it was written; a broken one is refused with a remedy."""
 
+import io
 import json
 import os
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
-from passnet_core.bundles.reading import ORDER_FILE, read_bundle, write_bundle
+from passnet_core.bundles.reading import (
+    ORDER_FILE,
+    judged_of,
+    read_bundle,
+    read_judged,
+    write_bundle,
+    zipped,
+)
 from passnet_core.errors import BadInput, InfrastructureError
-from passnet_core.records import Bundle, PassFile
+from passnet_core.records import Bundle, Device, EvalSpec, Job, JudgedSubgraph, PassFile, Verdict
+from tests.example_playground import outcome
+from tests.example_playground import task as add_relu_task
 
 BUNDLE = Bundle(
     passes=(PassFile("Second.py", "# ünïcode\r\nx = 1"), PassFile("First.py", "")),
@@ -29,6 +40,29 @@ def folder(tmp_path: Path, order: str | None = '["A"]', **files: str | bytes) ->
 def test_a_bundle_comes_back_as_it_was_written(tmp_path: Path) -> None:
     write_bundle(BUNDLE, tmp_path / "new" / "place")
     assert read_bundle(tmp_path / "new" / "place") == BUNDLE
+
+
+def test_on_what_a_bundle_was_accepted_stands_beside_it_as_long_as_it_stays_as_it_is(tmp_path: Path) -> None:
+    task = add_relu_task()
+    accepted = Job(task.subgraphs[0], BUNDLE, EvalSpec(device=Device.CPU))
+    outcomes = [outcome(accepted, Verdict.VALUES_ONLY), outcome(accepted, Verdict.WRONG_VALUES)]
+    judged = judged_of(task, outcomes)
+    assert judged == (JudgedSubgraph(task.subgraphs[0], (Device.CPU,)),)
+    place = tmp_path / "task" / "pass_dir"
+    write_bundle(BUNDLE, place, judged)
+    for named in (place, place.parent):
+        assert read_judged(read_bundle(named), named) == judged
+    with ZipFile(io.BytesIO(zipped(BUNDLE, judged))) as archive:
+        archive.extractall(tmp_path / "unpacked")
+    assert read_judged(read_bundle(tmp_path / "unpacked"), tmp_path / "unpacked") == judged
+    (place / "First.py").write_text("z = 3")
+    assert read_judged(read_bundle(place), place) == ()
+    for text in ("{", "[]", '{"bundle": "", "judged": [3]}'):
+        (place / "judged.json").write_text(text)
+        with pytest.raises(BadInput, match="cannot be read"):
+            read_judged(BUNDLE, place)
+    write_bundle(BUNDLE, tmp_path / "plain")
+    assert read_judged(BUNDLE, tmp_path / "plain") == ()
 
 
 def test_the_list_gives_the_order_and_other_python_files_are_helpers(tmp_path: Path) -> None:

@@ -1,8 +1,9 @@
 """What replaced matches call: the pass's arguments, its replacement, and prepared weights."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 
@@ -10,6 +11,23 @@ from passnet_core.fx.modules import Function, Hook, Packing, module_of, placed_p
 from passnet_core.graphs.ir import Graph, Node, NodeKind, Ref, Value, references, substituted
 from passnet_core.graphs.placement import placed
 from passnet_core.graphs.rewriting import TracedPass, needed_inputs
+
+T = TypeVar("T")
+
+
+def apart(function: Callable[[], T]) -> T:
+    """Call a function whose tensors stay when the call ends, or may: in a thread of its own, since what this one
+    allocates while a CUDA graph is warmed up must be the graph's."""
+    if not torch.cuda.is_available():
+        return function()
+    stream, inference = torch.cuda.current_stream(), torch.is_inference_mode_enabled()
+
+    def run() -> T:
+        with torch.cuda.stream(stream), torch.inference_mode(inference), torch.no_grad():
+            return function()
+
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(run).result()
 
 
 @dataclass(frozen=True)
@@ -111,10 +129,6 @@ class PreparedCall:
             given[place] = value
         return self.function(*given)
 
-    def forget(self) -> None:
-        """Pack frozen weights at the next call."""
-        self.state = None
-
     def refresh(self) -> None:
         """Pack frozen weights again, into the memory of those packed before, which a CUDA graph may read."""
         if self.state is None:
@@ -131,7 +145,7 @@ class PreparedCall:
         state = self._seen(args)
         if state != self.state:
             self.args = [each if place in self.places else None for place, each in enumerate(args)]
-            self.packed, self.state = self.packing(args), state
+            self.packed, self.state = apart(lambda: self.packing(args)), state
         return self.packed
 
     def _seen(self, args: Sequence[Any]) -> list[tuple[int, int]]:

@@ -10,7 +10,7 @@ from torch._C._dynamo.guards import TensorGuards
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from passnet_core.fx.modules import Function, module_of
-from passnet_core.integrate.calls import Callee
+from passnet_core.integrate.calls import Callee, apart
 from passnet_core.integrate.layouts import ResultLayout, laid_out, layouts
 from passnet_core.integrate.verifying import Reference
 from passnet_core.judge.numerics.output_digest import listed
@@ -54,6 +54,8 @@ class ReplacedMatch:
         self.replacement, self.prepared = callee.function(weights)
         if self.prepared is not None:
             self.prepared.frozen = conduct.frozen
+        # weights are prepared where they are, and not from copies
+        self.weights = [place for place, name in enumerate(callee.given) if name in weights and self.prepared]
         self.problem = ""
         """Why it is left to the operations from now on, in words."""
         self.known: dict[Any, Function] = {}
@@ -101,11 +103,9 @@ class ReplacedMatch:
             # nothing can be compared while a CUDA graph is recorded
             return self.operations(*given)
         if self._reference is None:
-            self._reference = Reference(self.pattern)
-        self.problem, function = self._reference.compared(given, self.replacement)
-        if self.prepared is not None:
-            # it was given copies
-            self.prepared.forget()
+            self._reference = Reference(self.pattern, self.weights)
+        reference = self._reference
+        self.problem, function = apart(lambda: reference.compared(given, self.replacement))
         if self.problem:
             self.known, self.is_latest = {}, _unlike
             self.conduct.warn(self.name, self._report(given))

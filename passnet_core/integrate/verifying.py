@@ -1,7 +1,7 @@
 """Compare a replaced match with the operations that it replaces, by the judge's bound, on a model's own inputs."""
 
 import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, TypeAlias
@@ -28,9 +28,11 @@ Called: TypeAlias = Callable[[list[Any]], Any]
 
 
 class Reference:
-    """The operations of a pattern, as a witness of the judge's: as they are, in float64, and with roundings moved."""
+    """The operations of a pattern, as a witness of the judge's: as they are, in float64, and with roundings moved.
+    shared: the places of the inputs that calls get as they are; of others they get copies."""
 
-    def __init__(self, pattern: Graph) -> None:
+    def __init__(self, pattern: Graph, shared: Collection[int] = ()) -> None:
+        self.shared = shared
         self.names = [node.name for node in pattern.inputs]
         eager = Preparation(Contender.EAGER, emit(pattern), Capture.DIRECT, Device.CPU)
         self.forms: Mapping[str, Called] = {
@@ -45,12 +47,13 @@ class Reference:
         empty if it is right; and the replacement with results that lie in memory as theirs. The inputs stay as they
         are. Raises what the operations raise."""
         with torch.no_grad(), torch.random.fork_rng(_devices(inputs)):
-            eager, wanted = _called(self.forms[CallableName.EAGER], inputs)
+            eager, wanted = self._called(self.forms[CallableName.EAGER], inputs)
             try:
-                actual, found = _called(lambda given: replacement(*given), inputs)
+                actual, found = self._called(lambda given: replacement(*given), inputs)
             except Exception as error:  # the bundle's own code
                 return f"it raises {type(error).__name__}: {error}", replacement
             judged = self._bench(inputs, eager).judge(actual)
+            self.give([])
         wrong = [(f"output {place}", each) for place, each in enumerate(judged.values)]
         wrong += [(f"argument {each.index} after the call", each.difference) for each in judged.inputs]
         problems = (f"{what}: {each.problem}" for what, each in wrong if each.verdict is not None)
@@ -77,31 +80,32 @@ class Reference:
 
     def run(self, name: str, *, fresh: bool = True) -> Returned:
         try:
-            return _called(self.forms[name], self.inputs)[0]
+            return self._called(self.forms[name], self.inputs)[0]
         except torch.cuda.OutOfMemoryError:
             raise
         except Exception as error:
             raise CandidateFault("runtime", f"{type(error).__name__}: {error}") from error
 
+    def _called(self, function: Called, inputs: Sequence[Any]) -> tuple[Returned, list[ResultLayout | None]]:
+        """What a function returns and leaves in its inputs, and how its results lie in memory."""
+        given = self._copied(inputs)
+        returned = function(given)
+        changed = {
+            place: after
+            for place, (before, after) in enumerate(zip(inputs, given))
+            if isinstance(before, torch.Tensor) and not _same(before, after)
+        }
+        container = type(returned).__name__ if isinstance(returned, tuple | list) else ""
+        results = listed(returned)
+        return Returned(tuple(map(produced, results)), container, 0.0, changed=changed), layouts(given, results)
 
-def _called(function: Called, inputs: Sequence[Any]) -> tuple[Returned, list[ResultLayout | None]]:
-    """What a function returns for copies of the inputs and leaves in them, and how its results lie in memory."""
-    given = _copied(inputs)
-    returned = function(given)
-    changed = {
-        place: after
-        for place, (before, after) in enumerate(zip(inputs, given))
-        if isinstance(before, torch.Tensor) and not _same(before, after)
-    }
-    container = type(returned).__name__ if isinstance(returned, tuple | list) else ""
-    results = listed(returned)
-    return Returned(tuple(map(produced, results)), container, 0.0, changed=changed), layouts(given, results)
-
-
-def _copied(inputs: Sequence[Any]) -> list[Any]:
-    """Copies of tensors, which share memory among each other as the tensors do; numbers as they are."""
-    memo: dict[int, Any] = {}
-    return [copy.deepcopy(each.detach(), memo) if isinstance(each, torch.Tensor) else each for each in inputs]
+    def _copied(self, inputs: Sequence[Any]) -> list[Any]:
+        """Copies of tensors, which share memory among each other as the tensors do; numbers as they are."""
+        memo: dict[int, Any] = {}
+        return [
+            copy.deepcopy(each.detach(), memo) if isinstance(each, torch.Tensor) and place not in self.shared else each
+            for place, each in enumerate(inputs)
+        ]
 
 
 def _same(before: torch.Tensor, after: torch.Tensor) -> bool:

@@ -15,7 +15,6 @@ from passnet_core.graphs.source import parse
 from passnet_core.judge.numerics import output_digest, rechecking, timed_inputs
 from passnet_core.judge.numerics.input_draws import draw, roles
 from passnet_core.judge.protocol import framing, reference_bench
-from passnet_core.judge.protocol.clients import CandidateClient
 from passnet_core.judge.protocol.messages import (
     CallableName,
     CandidateFault,
@@ -247,7 +246,7 @@ def measured(
         CallableName.BASELINE: Preparation(Contender.BASELINE, ADD_RELU, Capture.DIRECT, device),
         CallableName.PASSES: Preparation(Contender.PASSES, ADD_RELU, Capture.DIRECT, device, weights=weights),
     }
-    clients = cast(CandidateClient, tried), cast(CandidateClient, trusted)
+    clients = cast(WorkerProcess, tried), cast(WorkerProcess, trusted)
     return measure.measure(PreparedJob(job, parse(ADD_RELU), asked, *clients, 1, report), alone), log
 
 

@@ -1,6 +1,6 @@
 """VERIFY with real callables in this process, shared by the tests of its checks.
 
-The seam is CandidateClient; the processes behind it have tests of their own.
+The seam is WorkerProcess; the processes behind it have tests of their own.
 """
 
 import re
@@ -15,7 +15,6 @@ from passnet_core.fx import modules, tracing
 from passnet_core.graphs.rewriting import TracedPass, rewrite
 from passnet_core.graphs.source import parse
 from passnet_core.judge.numerics.local_bench import LocalReferenceBench
-from passnet_core.judge.protocol.clients import CandidateClient
 from passnet_core.judge.protocol.messages import (
     CandidateFault,
     Preparation,
@@ -28,6 +27,7 @@ from passnet_core.judge.protocol.reference_bench import BenchPlan, ReferenceBenc
 from passnet_core.judge.stages import verify
 from passnet_core.judge.stages.findings import Verification
 from passnet_core.judge.stages.prepared_job import PreparedJob, preparations
+from passnet_core.judge.supervisor.worker_process import WorkerProcess
 from passnet_core.judge.worker import building
 from passnet_core.judge.worker.staging import Staging
 from passnet_core.operations.binding import bind
@@ -150,10 +150,10 @@ def verified(
     worker.traced, worker.functions = (a_pass,), {"replacement_0": replacement}
     worker.hooks = {"replacement_0": hook} if hook is not None else {}
     prepared = preparations(job, graph, rewritten.graph, Device.CPU, prepares=hook is not None)
-    tried, witness = cast(CandidateClient, worker), cast(CandidateClient, Witness())
+    tried, witness = cast(WorkerProcess, worker), cast(WorkerProcess, Witness())
     prepared_job = PreparedJob(job, graph, prepared, tried, witness, seed=11)
     if work_s is not None:
-        counting = cast(CandidateClient, repeating(work_s, worker))
+        counting = cast(WorkerProcess, repeating(work_s, worker))
         prepared_job = replace(prepared_job, repeater=lambda: counting)
     return verify.verify(prepared_job, compiling)
 

@@ -18,11 +18,11 @@ from passnet_core.judge.numerics.integer_ranges import stays_within
 from passnet_core.judge.numerics.mutants import Mutant
 from passnet_core.judge.numerics.negative_controls import NegativeControls
 from passnet_core.judge.numerics.perturbing import PerturbedResults, after, same_elements
-from passnet_core.judge.protocol.clients import Computing
 from passnet_core.judge.protocol.messages import CallableName, CandidateFault, Preparation, Produced, Returned
 from passnet_core.judge.protocol.reference_bench import (
     PLAIN_ROLE,
     BenchPlan,
+    Computing,
     Drawn,
     InputDifference,
     Judged,

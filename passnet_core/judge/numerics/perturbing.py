@@ -14,9 +14,8 @@ from itertools import chain
 import torch
 
 from passnet_core.judge.numerics.elements import HALF, is_whole
-from passnet_core.judge.protocol.clients import Computing
 from passnet_core.judge.protocol.messages import CallableName, CandidateFault, Produced, Returned
-from passnet_core.judge.protocol.reference_bench import Drawn
+from passnet_core.judge.protocol.reference_bench import Computing, Drawn
 
 MOST_ALONE = 6
 """At most this many inputs are perturbed one at a time."""

@@ -7,14 +7,13 @@ import torch
 
 from passnet_core.judge.numerics import comparing, elements, output_digest
 from passnet_core.judge.numerics.perturbing import PerturbedResults
-from passnet_core.judge.protocol.clients import Computing
 from passnet_core.judge.protocol.messages import CallableName, CandidateFault, Fills, Returned
-from passnet_core.judge.protocol.reference_bench import Drawn, RecheckedCall
+from passnet_core.judge.protocol.reference_bench import Computing, Drawn, RecheckedCall
 from passnet_core.records import Verdict
 
 
 class RecallingReference(Computing, Protocol):
-    """The witness, called from the referee or from inside, with "eager" and "float64" prepared. See CandidateClient."""
+    """The witness, called from the referee or from inside, with "eager" and "float64" prepared. See WorkerProcess."""
 
     def recall(self, name: str, fills: Fills, weights: int, seeds: Sequence[int]) -> tuple[Returned, ...]: ...
 

@@ -6,7 +6,7 @@ from typing import Protocol, TypeAlias
 
 import torch
 
-from passnet_core.judge.protocol.messages import Returned
+from passnet_core.judge.protocol.messages import Preparation, Returned
 from passnet_core.records import ErrorMap, TensorSpec, Verdict
 
 Drawn: TypeAlias = torch.Tensor | int
@@ -171,6 +171,16 @@ class RecheckedCall:
     digest: int
     verdict: Verdict | None = None
     problem: str = ""
+
+
+class Computing(Protocol):
+    """Computes references: the witness, asked by the referee or from inside. The methods are those of WorkerProcess."""
+
+    def prepare(self, name: str, preparation: Preparation) -> None: ...
+
+    def give(self, inputs: Sequence[Drawn]) -> None: ...
+
+    def run(self, name: str, *, fresh: bool = True) -> Returned: ...
 
 
 class ReferenceBench(Protocol):

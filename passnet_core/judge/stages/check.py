@@ -17,8 +17,8 @@ from passnet_core.operations.binding import bind
 from passnet_core.records import Bundle, EvalSpec, Finding, MatchReport, Profile, Subgraph
 
 if TYPE_CHECKING:
-    from passnet_core.judge.protocol.clients import CandidateClient
     from passnet_core.judge.protocol.messages import Loaded
+    from passnet_core.judge.supervisor.worker_process import WorkerProcess
 
 PREPARE_NOT_CALLED = "PassNet's rules have no prepare(weights), so it was not called."
 RENEWED = "replacement_func() of {} returns a new object on each call. Return the same one."
@@ -63,7 +63,7 @@ def admitted(bundle: Bundle, spec: EvalSpec) -> Admission:
     return findings.admitted(bundle, _replacement_cap(spec), passnet=spec.profile is Profile.PASSNET)
 
 
-def load(bundle: Bundle, candidate: "CandidateClient", spec: EvalSpec) -> LoadedPasses:
+def load(bundle: Bundle, candidate: "WorkerProcess", spec: EvalSpec) -> LoadedPasses:
     """Have the candidate worker import the bundle and trace its passes. Raises CandidateEnd."""
     loaded, cap = candidate.load(bundle), _replacement_cap(spec)
     if spec.profile is Profile.PASSNET:

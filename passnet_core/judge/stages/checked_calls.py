@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import torch
 
 from passnet_core.judge.numerics import timed_inputs
-from passnet_core.judge.protocol.clients import CandidateClient
 from passnet_core.judge.protocol.messages import Fills, Returned
+from passnet_core.judge.supervisor.worker_process import WorkerProcess
 from passnet_core.records import MEMORY_FLOOR, Evidence, Verdict
 
 CHECKED = 6
@@ -30,7 +30,7 @@ class Picked:
     returned: Returned
 
 
-def wrong_call(witness: CandidateClient, fills: Fills, picked: Sequence[Picked]) -> tuple[Verdict, str] | None:
+def wrong_call(witness: WorkerProcess, fills: Fills, picked: Sequence[Picked]) -> tuple[Verdict, str] | None:
     """Return the verdict and reason for the first of these calls that is wrong, or None if all are right."""
     for each in picked:
         found = witness.checked(fills, each.weights, each.seed, each.returned)
@@ -62,7 +62,7 @@ class MemoryFloor:
         )
 
 
-def memory_floor(witness: CandidateClient, fills: Fills, picked: Sequence[Picked]) -> MemoryFloor | None:
+def memory_floor(witness: WorkerProcess, fills: Fills, picked: Sequence[Picked]) -> MemoryFloor | None:
     """The memory floor of the calls that these were picked from. None: the device's speed is not known."""
     facts = witness.facts()
     speed, cache = facts.get("bytes_per_us"), facts.get("l2_bytes")

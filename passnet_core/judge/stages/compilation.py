@@ -14,12 +14,12 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Self
 
 from passnet_core.bundles.triton_functions import readable_tree, triton_functions
-from passnet_core.judge.protocol.clients import CandidateClient
 from passnet_core.judge.protocol.messages import CandidateEnd, CandidateFault
 from passnet_core.judge.stages.findings import Census
 from passnet_core.judge.stages.remembered import Remembered
 from passnet_core.judge.stages.verify_session import VerifySession, WatchedCall
 from passnet_core.judge.supervisor.machine import judge_digest
+from passnet_core.judge.supervisor.worker_process import WorkerProcess
 from passnet_core.records import Bundle, Evidence, Finding, Verdict
 
 TOPIC = "compiled kernels"
@@ -111,7 +111,7 @@ def _questions(
 
 
 def _answers(
-    repeater: CandidateClient, launches: Mapping[str, Json], seconds: float, remembered: Remembered
+    repeater: WorkerProcess, launches: Mapping[str, Json], seconds: float, remembered: Remembered
 ) -> dict[str, str]:
     """Triton's answer to each of these launches that it answered in time, which is remembered. Raises CandidateFault.
 

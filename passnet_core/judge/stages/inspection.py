@@ -11,11 +11,11 @@ from passnet_core.errors import BadInput
 from passnet_core.graphs import placement, source
 from passnet_core.graphs.ir import Graph
 from passnet_core.judge.numerics import input_draws
-from passnet_core.judge.protocol.clients import CandidateClient
 from passnet_core.judge.protocol.messages import CallableName, CandidateEnd, CandidateFault
 from passnet_core.judge.stages import check, verify
 from passnet_core.judge.stages.job_workers import JobWorkers
 from passnet_core.judge.stages.prepared_job import preparations
+from passnet_core.judge.supervisor.worker_process import WorkerProcess
 from passnet_core.records import BASELINE_NAMES, Inspection, Job, PassKernels, PassTrace, Subgraph
 
 A = TypeVar("A", PassKernels, PassTrace)
@@ -80,7 +80,7 @@ def _of_candidate(
     job: Job,
     workers: JobWorkers,
     kind: Callable[..., A],
-    ask: Callable[[CandidateClient], tuple[Any, ...]],
+    ask: Callable[[WorkerProcess], tuple[Any, ...]],
     failing: str,
 ) -> A:
     """What a candidate worker that is used for nothing else finds out about the kernels that the job's bundle launches.

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
-from passnet_core.judge.protocol.clients import CandidateClient
 from passnet_core.judge.stages.timed_blocks import Blocks
+from passnet_core.judge.supervisor.worker_process import WorkerProcess
 from passnet_core.records import Baseline, Capture, Contender, Evidence, Job
 
 MOST = 64
@@ -37,10 +37,10 @@ class KeptFigures:
         return Evidence("kept figures", text)
 
 
-_kept: WeakKeyDictionary[CandidateClient, dict[Key, KeptFigures]] = WeakKeyDictionary()
+_kept: WeakKeyDictionary[WorkerProcess, dict[Key, KeptFigures]] = WeakKeyDictionary()
 
 
-def of(witness: CandidateClient, job: Job, eager_us: float, noise: float) -> KeptFigures | None:
+def of(witness: WorkerProcess, job: Job, eager_us: float, noise: float) -> KeptFigures | None:
     """The figures that this reference worker has for the job's subgraph. None: it has none, or eager's time has changed
     since by more than the factor noise."""
     found = _kept.get(witness, {}).get(_key(job))
@@ -49,7 +49,7 @@ def of(witness: CandidateClient, job: Job, eager_us: float, noise: float) -> Kep
     return found
 
 
-def keep(witness: CandidateClient, job: Job, figures: KeptFigures) -> None:
+def keep(witness: WorkerProcess, job: Job, figures: KeptFigures) -> None:
     """Keep these figures for the next bundle on the job's subgraph."""
     kept = _kept.setdefault(witness, {})
     kept.pop(_key(job), None)

@@ -11,7 +11,6 @@ from statistics import median
 
 from passnet_core.judge.numerics import timed_inputs
 from passnet_core.judge.numerics.input_draws import roles
-from passnet_core.judge.protocol.clients import CandidateClient
 from passnet_core.judge.protocol.messages import CALLABLES, CallableName, CandidateFault, Fills, Preparation
 from passnet_core.judge.stages import checked_calls, clock_audits, timed_blocks
 from passnet_core.judge.stages.clock_audits import Audit, ClockSpec, Excess, NotAudited
@@ -20,6 +19,7 @@ from passnet_core.judge.stages.prepared_job import PASSNET_SEED, PreparedJob
 from passnet_core.judge.stages.timed_blocks import Blocks, Timed
 from passnet_core.judge.stages.timing_session import Contest, Pair, TimingSession
 from passnet_core.judge.supervisor.device_lock import steady_core
+from passnet_core.judge.supervisor.worker_process import WorkerProcess
 from passnet_core.records import (
     NOISE_FLOOR,
     TIMED_CALLS,
@@ -268,7 +268,7 @@ def _warmed_up(asked: PreparedJob, clean: Pair, warnings: list[str]) -> Contest:
     return Contest(clean, _beside(asked, fills, warnings), fills)
 
 
-def _warm_up(asked: PreparedJob, client: CandidateClient, contender: Contender, fills: Fills) -> None:
+def _warm_up(asked: PreparedJob, client: WorkerProcess, contender: Contender, fills: Fills) -> None:
     asked.report(f"warming up {asked.names[contender]}")
     client.warm_up(CALLABLES[contender], fills, WARM_UP_S)
 
@@ -295,7 +295,7 @@ def _beside(asked: PreparedJob, fills: Fills, warnings: list[str]) -> Pair:
     return Pair(candidate, Contender.EAGER, Contender.PASSES)
 
 
-def _prepare_baseline(preparation: Preparation, witness: CandidateClient) -> str:
+def _prepare_baseline(preparation: Preparation, witness: WorkerProcess) -> str:
     """Compile the subgraph with Inductor. Return why that failed, or an empty string."""
     try:
         witness.prepare(CallableName.BASELINE, preparation)

@@ -7,10 +7,10 @@ from passnet_core.graphs import source
 from passnet_core.graphs.ir import Graph
 from passnet_core.graphs.placement import placed
 from passnet_core.judge.numerics.parameters import parameters
-from passnet_core.judge.protocol.clients import CandidateClient
 from passnet_core.judge.protocol.messages import CallableName, Preparation
 from passnet_core.judge.stages.remembered import Remembered
 from passnet_core.judge.stages.sizes import Rescaled
+from passnet_core.judge.supervisor.worker_process import WorkerProcess
 from passnet_core.records import Capture, Contender, Device, Job, SolverKind
 
 PASSNET_SEED = 1024
@@ -33,11 +33,11 @@ class PreparedJob:
     job: Job
     graph: Graph
     preparations: Preparations
-    candidate: CandidateClient
-    witness: CandidateClient
+    candidate: WorkerProcess
+    witness: WorkerProcess
     seed: int
     report: Callable[[str], None] = lambda text: None
-    repeater: Callable[[], CandidateClient] | None = None
+    repeater: Callable[[], WorkerProcess] | None = None
     remembered: Remembered = field(default_factory=Remembered)
     rescaled: Rescaled | None = None
     whole: "PreparedJob | None" = None

@@ -12,7 +12,6 @@ from typing import Any
 
 import torch
 
-from passnet_core.judge.protocol.clients import CandidateClient
 from passnet_core.judge.protocol.messages import (
     CallableName,
     CandidateFault,
@@ -21,6 +20,7 @@ from passnet_core.judge.protocol.messages import (
 from passnet_core.judge.protocol.reference_bench import Judged
 from passnet_core.judge.stages.findings import Census
 from passnet_core.judge.stages.verify_session import EagerFailed, VerifySession, WatchedCall
+from passnet_core.judge.supervisor.worker_process import WorkerProcess
 from passnet_core.records import REPEATED, Evidence, Verdict
 
 UNDEFINED = (
@@ -70,7 +70,7 @@ def _kind(call: WatchedCall) -> tuple[str, ...]:
     )
 
 
-def _repeated(session: VerifySession, call: WatchedCall, worker: Callable[[], CandidateClient]) -> Census | None:
+def _repeated(session: VerifySession, call: WatchedCall, worker: Callable[[], WorkerProcess]) -> Census | None:
     """Repeat a call. None: eager fails on the other inputs."""
     asked = session.asked
     asked.report("repeating the kernels of a call alone, on other inputs")

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from passnet_core.judge.protocol.clients import CandidateClient
 from passnet_core.judge.protocol.messages import CALLABLES, CallableName, CandidateFault, Fills
 from passnet_core.judge.protocol.timed_calls import Burst, planned
 from passnet_core.judge.stages import clock_audits, kept_figures, timed_blocks
@@ -17,6 +16,7 @@ from passnet_core.judge.stages.findings import Measurement
 from passnet_core.judge.stages.kept_figures import KeptFigures
 from passnet_core.judge.stages.prepared_job import PreparedJob
 from passnet_core.judge.stages.timed_blocks import Block, Blocks, Noise, Timed
+from passnet_core.judge.supervisor.worker_process import WorkerProcess
 from passnet_core.records import REPLAY, Clock, Contender, Evidence, Speedup, Timing, Verdict
 
 ROUNDS = 40
@@ -49,7 +49,7 @@ class Pair:
     """Two contenders that take turns in one worker. The first is eager, if it fits there; without a second callable in
     a worker, both are the same."""
 
-    client: CandidateClient
+    client: WorkerProcess
     first: Contender
     second: Contender
 
@@ -73,7 +73,7 @@ class Contest:
     fills: Fills
 
     @property
-    def runners(self) -> dict[Contender, CandidateClient]:
+    def runners(self) -> dict[Contender, WorkerProcess]:
         """The worker of each contender, eager's being the reference worker."""
         found = dict.fromkeys(self.clean.contenders, self.clean.client)
         return found if self.beside is None else {**found, self.beside.second: self.beside.client}
@@ -175,7 +175,7 @@ class TimingSession:
     def _burst(self, pair: Pair, clock: Clock, seed: int, rounds: int) -> Burst:
         return pair.client.burst(pair.names, clock, self.core, seed, rounds)
 
-    def rest(self, client: CandidateClient) -> bool:
+    def rest(self, client: WorkerProcess) -> bool:
         """Stop the candidate worker while the witness is timed. Return whether it was stopped just now."""
         trusted = client is self.witness
         came_to_rest = trusted and not self.resting and self.candidate is not self.witness
@@ -237,7 +237,7 @@ class TimingSession:
             tuple((each.value, found) for each, found in replays.items() if found is not None),
         )
 
-    def _replayed(self, contender: Contender, client: CandidateClient) -> float | None:
+    def _replayed(self, contender: Contender, client: WorkerProcess) -> float | None:
         try:
             return client.replay(CALLABLES[contender], self.fills, self.chance.getrandbits(62))
         except CandidateFault:

@@ -1,4 +1,8 @@
-"""The referee's side of a worker: a CandidateClient that never waits beyond the job's deadline."""
+"""The referee's side of a worker: the requests that it answers, none of which waits beyond the job's deadline.
+
+Three kinds of worker answer the same requests. The *candidate* worker has loaded a bundle and is not trusted. The
+*witness* has loaded none: it computes eager, its float64 form and Inductor, so that they cannot crash the referee. The
+*repeater* has loaded the kernels of a bundle, and none of its other code: it repeats what a candidate's kernels did."""
 
 import contextlib
 import dataclasses
@@ -80,7 +84,8 @@ COMPUTING = {"refer": "run eager", "compile": "compile with Inductor", "judge": 
 
 
 class WorkerProcess:
-    """One worker of a fork server, as a CandidateClient.
+    """One worker of a fork server. Every request may raise CandidateFault, CandidateGone or CandidateTimeout; after the
+    latter two the worker is gone for good.
 
     All requests of a job together may take deadline_s; the time of the referee and of the other worker does not count.
     lifetime_s: bounds the processor time of a worker that is kept for later jobs, instead of deadline_s."""
@@ -114,9 +119,10 @@ class WorkerProcess:
         self.channel, self.log = fork_server.fork(limits, min(cpu_s, LONGEST_CPU_S), compiling=compiling)
         self.left_s = deadline_s
 
-    # --- CandidateClient ---
+    # --- requests ---
 
     def load(self, bundle: Bundle) -> Loaded:
+        """Import the bundle and trace its passes. Candidate only: once, before any other request."""
         if self._loaded is not None:  # a resident worker serves one bundle only
             return self._loaded
         fields = self._ask("load the bundle", {"do": "load", "bundle": to_json(bundle)}).fields
@@ -142,13 +148,17 @@ class WorkerProcess:
             raise self._marked(CandidateFault("protocol", f"It sent no traced passes: {_cut(error)}")) from error
 
     def prepare(self, name: str, preparation: Preparation) -> None:
+        """Build a callable and keep it under this name, one of CallableName."""
         self._ask(f"prepare {name}", {"do": "prepare", "name": name, **to_json(preparation)})
 
     def give(self, inputs: Sequence[torch.Tensor | int | float | bool]) -> None:
+        """Replace the worker's inputs. They are given on the CPU, and the worker copies them to its device."""
         places, tensors = framing.pack_inputs(inputs)
         self._ask("take the inputs", {"do": "give", "inputs": places}, tensors)
 
     def bench(self, plan: BenchPlan) -> ReferenceBench:
+        """Open a reference bench on the worker's device. Witness only."""
+
         def ask(
             fields: dict[str, Any], tensors: Sequence[torch.Tensor] = (), *, counted: bool = False
         ) -> framing.WireMessage:
@@ -168,6 +178,12 @@ class WorkerProcess:
         sampled: bool = False,
         refusing: bool = False,
     ) -> Returned:
+        """Call the callable once with copies of the given inputs, and return what it returned.
+
+        fresh: put the copies at new addresses; otherwise reuse the tensors of the worker's previous call if they fit.
+        watched: return as well what its replacement functions did. They must return plain tensors. idle: let launches
+        of Triton kernels do nothing. sampled: let only a few programs of each launch run. CPU only. refusing: the
+        tensors that its replacement functions are given refuse torch's operations, as in PassNet's warm-up."""
         asked = {"do": "run", "name": name, "fresh": fresh, "watched": watched, "idle": idle, "sampled": sampled}
         asked["refusing"] = refusing
         reply = self._ask(f"run {name}", asked, returns_tensors=True)
@@ -177,10 +193,15 @@ class WorkerProcess:
             raise self._marked(CandidateFault("protocol", f"It sent no outputs: {_cut(error)}")) from error
 
     def load_kernels(self, bundle: Bundle, passes: Sequence[TracedPass]) -> None:
+        """Load the bundle's functions written in Triton, and nothing else of it. Repeater only, instead of load.
+        passes: as the candidate worker traced them."""
         described = [_traced(each) for each in passes]
         self._ask("load the kernels", {"do": "load_kernels", "bundle": to_json(bundle), "passes": described})
 
     def compile_kernels(self, launches: Sequence[Mapping[str, Any]], seconds: float) -> list[str | None]:
+        """Compile launches for a GPU, as stages/compilation.py describes them. For each: why the compiler refuses it,
+        in a sentence; "" if it does not; None if it did not answer within these seconds, or was not asked since the
+        kernel cannot be loaded alone. Repeater only."""
         asked = {"do": "compile_kernels", "launches": list(launches), "seconds": seconds}
         told = self._ask("compile the kernels", asked).fields
         try:
@@ -201,6 +222,10 @@ class WorkerProcess:
         sampled: bool = False,
         most_s: float | None = None,
     ) -> Repeated:
+        """Call the callable once with copies of the given inputs; instead of its replacement functions, repeat the
+        steps of a watched call. The seed decides what is not defined on a GPU, such as the order of the programs of
+        each launch; None: it is as in the interpreter. sampled: let only a few programs of each launch run, with no
+        seed. most_s: if the kernels are more seconds of work, they fail. Repeater only."""
         kept = [len(each) for each in watched.kept]
         asked: dict[str, Any] = {"do": "repeat", "name": name, "steps": list(watched.steps), "kept": kept, "seed": seed}
         asked |= {"sampled": sampled, "most_s": most_s}
@@ -219,14 +244,19 @@ class WorkerProcess:
             raise self._marked(CandidateFault("protocol", f"It sent no outputs: {_cut(error)}")) from error
 
     def warm_up(self, name: str, fills: Fills, seconds: float) -> None:
+        """Call the callable for about this many seconds, and at least three times."""
         self._ask(f"warm up {name}", {"do": "warm_up", "name": name, "fills": fills, "seconds": seconds})
 
     def fix(self, names: Sequence[str], fills: Fills, weights: int) -> float:
+        """Draw, from the seed weights, the inputs that are the same in all calls of the bursts to come, and let these
+        callables prepare them. Return how many microseconds that took, by the referee's clock."""
         start = time.perf_counter_ns()
         self._ask("prepare its weights", {"do": "fix", "names": list(names), "fills": fills, "weights": weights})
         return (time.perf_counter_ns() - start) / 1e3
 
     def burst(self, names: Sequence[str], clock: Clock, core: int | None, seed: int, rounds: int) -> Burst:
+        """Time calls of these callables, in turns and as timed_calls.planned says, on this clock. core: the CPU core
+        that the worker's thread is pinned to. The inputs must have been fixed."""
         asked = {"do": "burst", "names": list(names), "clock": clock.value, "core": core, "seed": seed}
         doing, calls = f"time {' and '.join(names)}", len(names) * rounds
         start = time.perf_counter_ns()
@@ -247,12 +277,15 @@ class WorkerProcess:
         return found
 
     def burst_outputs(self, calls: Sequence[int]) -> tuple[Returned, ...]:
+        """Return what these calls of the last burst returned, by their index."""
         asked = {"do": "burst_outputs", "calls": list(calls)}
         return self._returned(self._ask("send what timed calls returned", asked, returns_tensors=True))
 
     def passnet_times(
         self, name: str, seed: int, warm_up: int, calls: int, core: int | None
     ) -> list[tuple[float, float]]:
+        """Time calls as PassNet does, on the inputs of this seed: microseconds by the host's clock and by device events
+        for each of the calls after those that warm up. The inputs must have been fixed."""
         asked = {"do": "passnet_times", "name": name, "seed": seed, "warm_up": warm_up, "calls": calls, "core": core}
         told = self._ask(f"time {name}", asked).fields
         try:
@@ -264,10 +297,12 @@ class WorkerProcess:
         return found
 
     def recall(self, name: str, fills: Fills, weights: int, seeds: Sequence[int]) -> tuple[Returned, ...]:
+        """Return what the callable returns for the inputs of each seed. With an empty name: the inputs themselves."""
         asked = {"do": "recall", "name": name, "fills": fills, "weights": weights, "seeds": list(seeds)}
         return self._returned(self._ask(f"run {name}", asked, returns_tensors=True))
 
     def checked(self, fills: Fills, weights: int, seed: int, actual: Returned) -> RecheckedCall:
+        """Check what a timed call of the candidate returned for these seeds. Witness only."""
         described, tensors = encoding.packed(actual)
         asked = {"do": "check", "fills": fills, "weights": weights, "seed": seed, "actual": described}
         with self._uncounted():
@@ -280,6 +315,7 @@ class WorkerProcess:
         return from_json(RecheckedCall, reply["checked"])
 
     def kernels(self, name: str, fills: Fills, seed: int, calls: int) -> list[float]:
+        """Measure the kernel time of each of this many calls in microseconds, from the device trace."""
         asked = {"do": "kernels", "name": name, "fills": fills, "seed": seed, "calls": calls}
         samples = self._ask(f"trace {name}", asked).fields.get("samples")
         if not isinstance(samples, list) or not all(isinstance(each, float) and each >= 0 for each in samples):
@@ -287,18 +323,22 @@ class WorkerProcess:
         return samples
 
     def replay(self, name: str, fills: Fills, seed: int) -> float | None:
+        """Measure a replay of the call as a CUDA graph, in microseconds. None if the call cannot be captured."""
         asked = {"do": "replay", "name": name, "fills": fills, "seed": seed}
         found = self._ask(f"replay {name}", asked).fields.get("microseconds")
         return found if isinstance(found, float) and found > 0 else None
 
     def forget(self) -> None:
+        """Drop everything that belongs to the job."""
         self._ask("forget the job", {"do": "forget"})
 
     def settle(self) -> None:
+        """Do nothing. Raises CandidateFault if an answer is left on the channel that nobody had asked for."""
         self._ask("answer once more", {"do": "settle"})
 
     def rest(self) -> None:
-        """Stop the worker and all that it started until the next request."""
+        """Stop the worker and every process it started until the next request, so that they do not disturb the timing
+        of other workers. If any of them runs meanwhile, the next request raises CandidateFault. Candidate only."""
         if self._over is not None:
             raise self._over
         if self._resting is not None:
@@ -321,14 +361,17 @@ class WorkerProcess:
         return self._over
 
     def copying(self) -> float | None:
+        """Measure how many bytes a copy on the GPU reads and writes per microsecond at present. None on a CPU."""
         found = self._ask("copy memory", {"do": "copying"}).fields.get("bytes_per_us")
         return found if isinstance(found, float) and found > 0 else None
 
     def facts(self) -> dict[str, Any]:
+        """Return what the worker reports of its machine, such as versions and the device's name."""
         found = self._ask("describe its machine", {"do": "facts"}).fields.get("facts")
         return found if isinstance(found, dict) else {}
 
     def accelerator(self) -> Accelerator | None:
+        """Return the GPU that these facts describe. None on a CPU."""
         facts = self.facts()
         try:
             return from_json(Accelerator, {each.name: facts[each.name] for each in dataclasses.fields(Accelerator)})
@@ -336,6 +379,7 @@ class WorkerProcess:
             return None
 
     def propagate(self, source: str, given: Sequence[Given]) -> Propagated:
+        """Find the shape and dtype of each node of this source, given those of the inputs. Witness only."""
         asked = {"do": "propagate", "source": source, "given": [_described(each) for each in given]}
         reply = self._ask("find the shapes in the subgraph", asked).fields
         try:
@@ -344,6 +388,7 @@ class WorkerProcess:
             raise self._marked(CandidateFault("protocol", f"It sent no values: {_cut(error)}")) from error
 
     def generate(self, source: str, given: Sequence[Given], baseline: Baseline) -> InductorCode | str:
+        """Return the baseline's code for this source, or a sentence that says why there is none. Witness only."""
         described = [_described(each) for each in given]
         asked = {"do": "generate", "source": source, "given": described, "baseline": baseline.value}
         reply = self._ask("have TorchInductor write its code", asked).fields
@@ -353,6 +398,8 @@ class WorkerProcess:
             raise self._marked(CandidateFault("protocol", f"It sent no code: {_cut(error)}")) from error
 
     def compiled(self, name: str) -> tuple[CompiledKernel, ...]:
+        """Call the callable on the given inputs, and return what Triton compiled for the kernels that it launched.
+        Candidate only. The worker must get no other request afterwards."""
         reply = self._ask("compile the kernels", {"do": "compiled", "name": name}).fields
         try:
             return tuple(_compiled(each) for each in reply["kernels"][: encoding.TEXTS_LIMIT])
@@ -360,6 +407,9 @@ class WorkerProcess:
             raise self._marked(CandidateFault("protocol", f"It sent no kernels: {_cut(error)}")) from error
 
     def traced(self, name: str, inputs: Sequence[str]) -> tuple[tuple[TracedLaunch, ...], int]:
+        """Call the callable on the given inputs in Triton's interpreter, and return what programs of its first launches
+        access, and how many launches there were besides. inputs: the names of the inputs. Candidate on the CPU only.
+        The worker must get no other request afterwards."""
         asked = {"do": "traced", "name": name, "inputs": list(inputs)}
         reply = self._ask("trace the kernels", asked).fields
         try:

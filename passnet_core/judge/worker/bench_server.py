@@ -12,9 +12,8 @@ from passnet_core.graphs.placement import placed
 from passnet_core.graphs.source import emit, parse
 from passnet_core.judge.numerics.local_bench import LocalReferenceBench
 from passnet_core.judge.protocol import encoding, framing
-from passnet_core.judge.protocol.clients import Computing
 from passnet_core.judge.protocol.messages import REFUSED, CandidateFault, Returned
-from passnet_core.judge.protocol.reference_bench import BenchPlan, TellingDraws
+from passnet_core.judge.protocol.reference_bench import BenchPlan, Computing, TellingDraws
 from passnet_core.records import Device, from_json, to_json
 
 MOST_ON_CPU = 1 << 16

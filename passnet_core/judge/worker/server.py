@@ -26,8 +26,8 @@ from passnet_core.graphs.ir import graph_from_json, graph_to_json
 from passnet_core.graphs.rewriting import TracedPass
 from passnet_core.judge.numerics import output_digest, timed_inputs
 from passnet_core.judge.protocol import encoding, framing, timed_calls
-from passnet_core.judge.protocol.clients import Computing
 from passnet_core.judge.protocol.messages import CallableName, CandidateFault, Preparation, Returned
+from passnet_core.judge.protocol.reference_bench import Computing
 from passnet_core.judge.worker import building, error_places, interpreter, passnet_timing, timing, timing_loop
 from passnet_core.judge.worker.needs_gpu import need_of, root_of
 from passnet_core.judge.worker.staging import LARGE_BYTES, Staging

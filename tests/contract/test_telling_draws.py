@@ -112,7 +112,8 @@ def asked_on_cuda(code: str, specs: tuple[TensorSpec, ...], folder: Path) -> dic
     known = roles(parse(code), specs)
     plan = BenchPlan(specs, tuple(known.get(each.name, PLAIN_ROLE) for each in specs), 3, True, True)
     for name, form in forms.items():
-        assert "fault" not in server.answer(WireMessage({"do": "prepare", "name": name, **to_json(form)})).fields
+        prepared = WireMessage({"do": "prepare", "name": name, "preparation": to_json(form)})
+        assert "fault" not in server.answer(prepared).fields
     server.answer(WireMessage({"do": "bench", "step": "begin", "plan": to_json(plan)}))
     shapes = [list(each.shape) for each in specs]
     asked = {"do": "bench", "step": "telling", "source": code, "shapes": shapes}

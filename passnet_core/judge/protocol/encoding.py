@@ -1,4 +1,5 @@
-"""Encode the result of a call as a message, and decode it. The decoder trusts nothing: any part may be malformed."""
+"""Encode traced passes and the result of a call as messages, and decode them. The decoders trust nothing: any part may
+be malformed."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -6,6 +7,8 @@ from typing import Any
 
 import torch
 
+from passnet_core.graphs.ir import graph_from_json, graph_to_json
+from passnet_core.graphs.rewriting import TracedPass
 from passnet_core.judge.protocol import framing
 from passnet_core.judge.protocol.messages import Launches, Produced, Returned, Seen, Watched
 from passnet_core.records import to_json
@@ -16,6 +19,22 @@ TEXTS_LIMIT = 100
 def texts(values: Any) -> tuple[str, ...]:
     """The first TEXTS_LIMIT values as strings of at most 1000 characters."""
     return tuple(str(each)[:1000] for each in values[:TEXTS_LIMIT])
+
+
+def traced_to_json(traced: TracedPass) -> dict[str, Any]:
+    """A pass as data: graphs have a form of their own."""
+    graphs = {"pattern": graph_to_json(traced.pattern), "arguments": graph_to_json(traced.arguments)}
+    return {"name": traced.name, "replacement": traced.replacement, **graphs}
+
+
+def traced_from_json(told: Any) -> TracedPass:
+    """The inverse of traced_to_json. Malformed data raises whatever reading it raises."""
+    return TracedPass(
+        name=str(told["name"])[:200],
+        pattern=graph_from_json(told["pattern"]),
+        arguments=graph_from_json(told["arguments"]),
+        replacement=str(told["replacement"])[:200],
+    )
 
 
 def produced(value: Any, shares: Sequence[str] = ()) -> Produced:

@@ -20,7 +20,6 @@ from typing import Any
 import torch
 
 from passnet_core.errors import BadInput
-from passnet_core.graphs.ir import graph_from_json, graph_to_json
 from passnet_core.graphs.rewriting import TracedPass
 from passnet_core.judge.numerics import rechecking
 from passnet_core.judge.protocol import encoding, framing
@@ -126,30 +125,19 @@ class WorkerProcess:
         if self._loaded is not None:  # a resident worker serves one bundle only
             return self._loaded
         fields = self._ask("load the bundle", {"do": "load", "bundle": to_json(bundle)}).fields
-        try:
-            passes = tuple(
-                TracedPass(
-                    name=str(each["name"])[:200],
-                    pattern=graph_from_json(each["pattern"]),
-                    arguments=graph_from_json(each["arguments"]),
-                    replacement=str(each["replacement"])[:200],
-                )
-                for each in fields["passes"]
-            )
+        with self._reading("traced passes"):
             self._loaded = Loaded(
-                passes,
+                tuple(map(encoding.traced_from_json, fields["passes"])),
                 encoding.texts(fields["replacements"]),
                 encoding.texts(fields["warnings"]),
                 bool(fields["prepares"]),
                 encoding.texts(fields["renewed"]),
             )
             return self._loaded
-        except NONSENSE as error:
-            raise self._marked(CandidateFault("protocol", f"It sent no traced passes: {_cut(error)}")) from error
 
     def prepare(self, name: str, preparation: Preparation) -> None:
         """Build a callable and keep it under this name, one of CallableName."""
-        self._ask(f"prepare {name}", {"do": "prepare", "name": name, **to_json(preparation)})
+        self._ask(f"prepare {name}", {"do": "prepare", "name": name, "preparation": to_json(preparation)})
 
     def give(self, inputs: Sequence[torch.Tensor | int | float | bool]) -> None:
         """Replace the worker's inputs. They are given on the CPU, and the worker copies them to its device."""
@@ -187,16 +175,14 @@ class WorkerProcess:
         asked = {"do": "run", "name": name, "fresh": fresh, "watched": watched, "idle": idle, "sampled": sampled}
         asked["refusing"] = refusing
         reply = self._ask(f"run {name}", asked, returns_tensors=True)
-        try:
+        with self._reading("outputs"):
             return encoding.unpacked(reply.fields, reply.tensors)
-        except NONSENSE as error:
-            raise self._marked(CandidateFault("protocol", f"It sent no outputs: {_cut(error)}")) from error
 
     def load_kernels(self, bundle: Bundle, passes: Sequence[TracedPass]) -> None:
         """Load the bundle's functions written in Triton, and nothing else of it. Repeater only, instead of load.
         passes: as the candidate worker traced them."""
-        described = [_traced(each) for each in passes]
-        self._ask("load the kernels", {"do": "load_kernels", "bundle": to_json(bundle), "passes": described})
+        traced = [encoding.traced_to_json(each) for each in passes]
+        self._ask("load the kernels", {"do": "load_kernels", "bundle": to_json(bundle), "passes": traced})
 
     def compile_kernels(self, launches: Sequence[Mapping[str, Any]], seconds: float) -> list[str | None]:
         """Compile launches for a GPU, as stages/compilation.py describes them. For each: why the compiler refuses it,
@@ -204,14 +190,12 @@ class WorkerProcess:
         kernel cannot be loaded alone. Repeater only."""
         asked = {"do": "compile_kernels", "launches": list(launches), "seconds": seconds}
         told = self._ask("compile the kernels", asked).fields
-        try:
+        with self._reading("answers"):
             answers = [
                 str(each["refusal"])[:TEXT_LIMIT] if "refusal" in each else None if "problem" in each else ""
                 for each in told["answers"]
             ]
             return [*answers, *[None] * len(launches)][: len(launches)]
-        except NONSENSE as error:
-            raise self._marked(CandidateFault("protocol", f"It sent no answers: {_cut(error)}")) from error
 
     def repeat(
         self,
@@ -231,7 +215,7 @@ class WorkerProcess:
         asked |= {"sampled": sampled, "most_s": most_s}
         tensors = [tensor for each in watched.kept for tensor in each]
         reply = self._ask(f"repeat the kernels of {name}", asked, tensors, returns_tensors=True)
-        try:
+        with self._reading("outputs"):
             problems = encoding.texts(reply.fields["problems"])
             copied = encoding.texts(reply.fields["copied"])
             work_s = float(reply.fields["work_s"])
@@ -240,8 +224,6 @@ class WorkerProcess:
             returned = encoding.unpacked(reply.fields, reply.tensors[: len(reply.tensors) - len(counts)])
             stored = tuple((mask.bool(), count) for mask, count in zip(masks, counts, strict=True))
             return Repeated(returned, problems, copied, work_s, stored, bool(reply.fields["atomic"]))
-        except NONSENSE as error:
-            raise self._marked(CandidateFault("protocol", f"It sent no outputs: {_cut(error)}")) from error
 
     def warm_up(self, name: str, fills: Fills, seconds: float) -> None:
         """Call the callable for about this many seconds, and at least three times."""
@@ -265,12 +247,10 @@ class WorkerProcess:
             marks = framing.receive_marks(self.channel, MARK, 2 * calls, pause, spin_s=SPIN_S)
         told = self._reply(doing).fields
         waited_us = (time.perf_counter_ns() - start) / 1e3
-        try:
+        with self._reading("times"):
             claimed, digests = map(float, told["claimed"]), map(int, told["digests"])
             marks_us = tuple((each - marks[0]) / 1e3 for each in marks)
             found = Burst(tuple(claimed), tuple(digests), int(told["kept_bytes"]), marks_us, waited_us)
-        except NONSENSE as error:
-            raise self._marked(CandidateFault("protocol", f"It sent no times: {_cut(error)}")) from error
         complete = len(found.claimed_us) == len(found.digests) == len(marks) // 2 == calls
         if not (complete and all(map(_is_time, found.claimed_us))):
             raise self._marked(CandidateFault("protocol", "It sent no times."))
@@ -288,10 +268,8 @@ class WorkerProcess:
         for each of the calls after those that warm up. The inputs must have been fixed."""
         asked = {"do": "passnet_times", "name": name, "seed": seed, "warm_up": warm_up, "calls": calls, "core": core}
         told = self._ask(f"time {name}", asked).fields
-        try:
+        with self._reading("times"):
             found = [(float(host), float(events)) for host, events in told["times"]]
-        except NONSENSE as error:
-            raise self._marked(CandidateFault("protocol", f"It sent no times: {_cut(error)}")) from error
         if len(found) != calls or not all(_is_time(each) for both in found for each in both):
             raise self._marked(CandidateFault("protocol", "It sent no times."))
         return found
@@ -346,19 +324,14 @@ class WorkerProcess:
         try:
             self._resting = sandbox.stop_tree(self.fork_server.process.pid)
         except TimeoutError as error:
-            raise self._restless(f"it kept starting processes. {error}") from error
+            fault = CandidateFault("restless", f"it kept starting processes. {error}")
+            raise self._ended(fault) from error
 
     def _wake(self) -> None:
         """Resume the worker. Raises CandidateFault if it computed although stopped."""
         stopped, self._resting = self._resting or {}, None
         if found := sandbox.wake_tree(self.fork_server.process.pid, stopped):
-            raise self._restless(f"{found}.")
-
-    def _restless(self, found: str) -> CandidateEnd:
-        """End the worker for what it did while it was stopped."""
-        self._end_worker()
-        self._over = self._marked(CandidateFault("restless", found))
-        return self._over
+            raise self._ended(CandidateFault("restless", f"{found}."))
 
     def copying(self) -> float | None:
         """Measure how many bytes a copy on the GPU reads and writes per microsecond at present. None on a CPU."""
@@ -382,29 +355,23 @@ class WorkerProcess:
         """Find the shape and dtype of each node of this source, given those of the inputs. Witness only."""
         asked = {"do": "propagate", "source": source, "given": [_described(each) for each in given]}
         reply = self._ask("find the shapes in the subgraph", asked).fields
-        try:
+        with self._reading("values"):
             return from_json(Propagated, reply)
-        except NONSENSE as error:
-            raise self._marked(CandidateFault("protocol", f"It sent no values: {_cut(error)}")) from error
 
     def generate(self, source: str, given: Sequence[Given], baseline: Baseline) -> InductorCode | str:
         """Return the baseline's code for this source, or a sentence that says why there is none. Witness only."""
         described = [_described(each) for each in given]
         asked = {"do": "generate", "source": source, "given": described, "baseline": baseline.value}
         reply = self._ask("have TorchInductor write its code", asked).fields
-        try:
+        with self._reading("code"):
             return from_json(InductorCode, reply["code"]) if "code" in reply else str(reply["problem"])[:TEXT_LIMIT]
-        except NONSENSE as error:
-            raise self._marked(CandidateFault("protocol", f"It sent no code: {_cut(error)}")) from error
 
     def compiled(self, name: str) -> tuple[CompiledKernel, ...]:
         """Call the callable on the given inputs, and return what Triton compiled for the kernels that it launched.
         Candidate only. The worker must get no other request afterwards."""
         reply = self._ask("compile the kernels", {"do": "compiled", "name": name}).fields
-        try:
+        with self._reading("kernels"):
             return tuple(_compiled(each) for each in reply["kernels"][: encoding.TEXTS_LIMIT])
-        except NONSENSE as error:
-            raise self._marked(CandidateFault("protocol", f"It sent no kernels: {_cut(error)}")) from error
 
     def traced(self, name: str, inputs: Sequence[str]) -> tuple[tuple[TracedLaunch, ...], int]:
         """Call the callable on the given inputs in Triton's interpreter, and return what programs of its first launches
@@ -412,10 +379,8 @@ class WorkerProcess:
         The worker must get no other request afterwards."""
         asked = {"do": "traced", "name": name, "inputs": list(inputs)}
         reply = self._ask("trace the kernels", asked).fields
-        try:
+        with self._reading("trace"):
             return tuple(map(_traced_launch, reply["launches"][:MOST_LAUNCHES])), _count(reply["left_out"]) or 0
-        except NONSENSE as error:
-            raise self._marked(CandidateFault("protocol", f"It sent no trace: {_cut(error)}")) from error
 
     # --- the process ---
 
@@ -474,7 +439,7 @@ class WorkerProcess:
 
     def _returned(self, reply: framing.WireMessage) -> tuple[Returned, ...]:
         """Read what several calls returned."""
-        try:
+        with self._reading("outputs"):
             return tuple(
                 Returned(
                     outputs=tuple(encoding.unpacked_output(each, reply.tensors) for each in described["outputs"]),
@@ -483,8 +448,14 @@ class WorkerProcess:
                 )
                 for described in reply.fields["returned"]
             )
+
+    @contextlib.contextmanager
+    def _reading(self, what: str) -> Iterator[None]:
+        """Around reading a reply, in which a candidate worker can send anything. what: it was asked for."""
+        try:
+            yield
         except NONSENSE as error:
-            raise self._marked(CandidateFault("protocol", f"It sent no outputs: {_cut(error)}")) from error
+            raise self._marked(CandidateFault("protocol", f"It sent no {what}: {_cut(error)}")) from error
 
     @contextlib.contextmanager
     def _waiting(self, doing: str) -> Iterator[framing.Pause]:
@@ -499,17 +470,13 @@ class WorkerProcess:
         except framing.WireClosed:
             raise self._gone(doing) from None
         except framing.WireError as error:
-            self._end_worker()
-            self._over = self._marked(CandidateFault("protocol", f"It sent nonsense: {error}"))
-            raise self._over from error
+            raise self._ended(CandidateFault("protocol", f"It sent nonsense: {error}")) from error
         finally:
             self.left_s -= time.monotonic() - start
 
     def _without_fault(self, reply: framing.WireMessage) -> framing.WireMessage:
         if reply.fields.pop("nonce", None) != self._nonce:
-            self._end_worker()
-            self._over = self._marked(CandidateFault("protocol", "It sent an answer that nobody had asked for."))
-            raise self._over
+            raise self._ended(CandidateFault("protocol", "It sent an answer that nobody had asked for."))
         if "fault" in reply.fields:
             words = {key: str(reply.fields.get(key, ""))[:TEXT_LIMIT] for key in ("fault", "text", "trace")}
             raise self._marked(CandidateFault(words["fault"], words["text"], words["trace"], _place(reply.fields)))
@@ -522,9 +489,7 @@ class WorkerProcess:
             while True:
                 left = deadline - time.monotonic()
                 if left <= 0 or self.fork_server.place.given_up.is_set:
-                    self._end_worker()
-                    self._over = self._marked(CandidateTimeout(self.deadline_s, doing))
-                    raise self._over
+                    raise self._ended(CandidateTimeout(self.deadline_s, doing))
                 # read the channel first: the fork server's report of the end must not overtake the last reply
                 writing = [channel] if to_write else []
                 reading = [self.fork_server.control] if to_write else [channel, self.fork_server.control]
@@ -548,12 +513,10 @@ class WorkerProcess:
             raise self._over
         folder = self.fork_server.folder
         if folder is not None and sandbox.folder_bytes(folder) > self.limits.scratch_bytes:
-            self._end_worker()
             limit = f"{self.limits.scratch_bytes >> 20} MiB"
-            self._over = self._marked(
+            raise self._ended(
                 CandidateGone(None, f"It was ended: it wrote more than {limit} to disk when asked to {doing}.")
             )
-            raise self._over
 
     def _gone(self, doing: str) -> CandidateEnd:
         """Find out how the worker ended; end it if it only closed its channel."""
@@ -587,6 +550,12 @@ class WorkerProcess:
             self.fork_server.stop()
             return None
         return told
+
+    def _ended(self, end: CandidateEnd) -> CandidateEnd:
+        """End the worker for good, for this reason."""
+        self._end_worker()
+        self._over = self._marked(end)
+        return self._over
 
     def _marked(self, end: CandidateEnd) -> CandidateEnd:
         end.who = self.who
@@ -673,8 +642,3 @@ def _traced_launch(told: Any) -> TracedLaunch:
 
 def _count(told: Any) -> int | None:
     return told if type(told) is int and 0 <= told < 1 << 31 else None
-
-
-def _traced(a_pass: TracedPass) -> dict[str, Any]:
-    graphs = {"pattern": graph_to_json(a_pass.pattern), "arguments": graph_to_json(a_pass.arguments)}
-    return {"name": a_pass.name, "replacement": a_pass.replacement, **graphs}

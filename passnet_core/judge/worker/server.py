@@ -11,7 +11,7 @@ import random
 import re
 import socket
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +22,6 @@ import torch
 from passnet_core.fx import modules, tracing
 from passnet_core.fx.loading import FOLDER, LoadProblem, make_importable
 from passnet_core.fx.passes import UntraceablePattern, imported_passes
-from passnet_core.graphs.ir import graph_from_json, graph_to_json
 from passnet_core.graphs.rewriting import TracedPass
 from passnet_core.judge.numerics import output_digest, timed_inputs
 from passnet_core.judge.protocol import encoding, framing, timed_calls
@@ -162,7 +161,7 @@ class _WorkerServer:
     def answer(self, request: framing.WireMessage) -> framing.WireMessage:
         """The reply to one request: the result, or the fault as data."""
         operation = request.fields.get("do")
-        handlers = {
+        handlers: Mapping[str, Callable[[framing.WireMessage], framing.WireMessage | None]] = {
             "load": self._load,
             "prepare": self._prepare,
             "give": self._give,
@@ -178,7 +177,7 @@ class _WorkerServer:
             "kernels": self._kernels,
             "replay": self._replay,
             "forget": self._forget,
-            "settle": lambda request: framing.WireMessage({}),
+            "settle": lambda request: None,
             "load_kernels": self._load_kernels,
             "compile_kernels": self._compile_kernels,
             "repeat": self._repeat,
@@ -190,7 +189,7 @@ class _WorkerServer:
             "traced": self._traced,
         }
         try:
-            return handlers[operation](request)  # type: ignore[index]
+            return handlers[operation](request) or framing.WireMessage({})  # type: ignore[index]
         except CandidateFault as fault:  # raised by the witness's bench
             return framing.WireMessage({"fault": fault.kind, "text": fault.text, "trace": fault.trace})
         except BaseException as error:  # candidate code may raise anything, SystemExit included
@@ -218,15 +217,7 @@ class _WorkerServer:
         self.traced, self.replacements, self.hooks = found.passes, found.replacements, found.hooks
         return framing.WireMessage(
             {
-                "passes": [
-                    {
-                        "name": each.name,
-                        "pattern": graph_to_json(each.pattern),
-                        "arguments": graph_to_json(each.arguments),
-                        "replacement": each.replacement,
-                    }
-                    for each in found.passes
-                ],
+                "passes": [encoding.traced_to_json(each) for each in found.passes],
                 "replacements": list(self.replacements),
                 "warnings": list(found.warnings),
                 "renewed": list(found.renewed),
@@ -247,30 +238,18 @@ class _WorkerServer:
         pretended_device.calls_told.append(self.always.told)
         return pretended_device.pretending, pretended_device.pretended
 
-    def _prepare(self, request: framing.WireMessage) -> framing.WireMessage:
-        fields = request.fields
-        preparation = Preparation(
-            contender=Contender(fields["contender"]),
-            source=fields["source"],
-            capture=Capture(fields["capture"]),
-            device=Device(fields["device"]),
-            float64=fields["float64"],
-            moved=fields["moved"],
-            weights=tuple(fields["weights"]),
-            baseline=Baseline(fields["baseline"]),
-        )
+    def _prepare(self, request: framing.WireMessage) -> None:
+        preparation = from_json(Preparation, request.fields["preparation"])
         hooks = self.hooks if preparation.contender is Contender.PASSES else {}
-        self.calls[fields["name"]] = building.prepared(preparation, self.traced, self.replacements, hooks)
-        return framing.WireMessage({})
+        self.calls[request.fields["name"]] = building.prepared(preparation, self.traced, self.replacements, hooks)
 
-    def _give(self, request: framing.WireMessage) -> framing.WireMessage:
+    def _give(self, request: framing.WireMessage) -> None:
         if sum(each.nbytes for each in self.inputs if isinstance(each, torch.Tensor)) > LARGE_BYTES:
             self.take([])
             gc.collect()
         given = framing.unpack_inputs(request.fields["inputs"], request.tensors)
         self.take([_on_device(each, self.device) if isinstance(each, torch.Tensor) else each for each in given])
         self._synchronise()
-        return framing.WireMessage({})
 
     def _bench(self, request: framing.WireMessage) -> framing.WireMessage:
         if self.bench is None:
@@ -374,25 +353,19 @@ class _WorkerServer:
             returned = self.called(name, fresh=fresh)
         return replace(returned, watched=recorder.watched())
 
-    def _load_kernels(self, request: framing.WireMessage) -> framing.WireMessage:
+    def _load_kernels(self, request: framing.WireMessage) -> None:
         """Load the bundle's kernels alone, and its passes as they were traced elsewhere."""
         from passnet_core.judge.worker.compiler_process import CompilerProcess
         from passnet_core.judge.worker.kernel_loading import LoadedKernels
 
         fields = request.fields
-        self.traced = tuple(
-            TracedPass(
-                each["name"], graph_from_json(each["pattern"]), graph_from_json(each["arguments"]), each["replacement"]
-            )
-            for each in fields["passes"]
-        )
+        self.traced = tuple(map(encoding.traced_from_json, fields["passes"]))
         files, folder = from_json(Bundle, fields["bundle"]).files, _folder(self.scratch)
         # kernels may ask Triton for the target
         self._pretence()
         self.compiler = CompilerProcess(files, folder.parent / "compiling")
         self.kernels = LoadedKernels(files, folder)
         self.replacements = dict.fromkeys((each.replacement for each in self.traced), _not_here)
-        return framing.WireMessage({})
 
     def _compile_kernels(self, request: framing.WireMessage) -> framing.WireMessage:
         """Compile launches of the bundle's kernels for a GPU, and tell which the compiler refuses."""
@@ -437,13 +410,12 @@ class _WorkerServer:
         told = self._text_and_trace(error)
         return CandidateFault(_kind_of(error, "run"), told["text"], told["trace"])
 
-    def _warm_up(self, request: framing.WireMessage) -> framing.WireMessage:
+    def _warm_up(self, request: framing.WireMessage) -> None:
         fields = request.fields
         call, inputs = self._drawn(fields, 1)
         timing.warm_up(call, inputs, fields["seconds"], self.device)
-        return framing.WireMessage({})
 
-    def _fix(self, request: framing.WireMessage) -> framing.WireMessage:
+    def _fix(self, request: framing.WireMessage) -> None:
         """Draw the inputs that are the same in all calls of the bursts to come, and have the callables prepare them."""
         fields = request.fields
         self.burst_outputs = []
@@ -451,7 +423,6 @@ class _WorkerServer:
         for name in dict.fromkeys(fields["names"]):
             self.calls[name].pack(fixed)
         self._synchronise()
-        return framing.WireMessage({})
 
     def _burst(self, request: framing.WireMessage) -> framing.WireMessage:
         """Make a burst of timed calls, and keep what they returned until the next one."""
@@ -563,7 +534,7 @@ class _WorkerServer:
         call.pack(buffers.fix(seed))
         return call, buffers.drawn(seed, 0)
 
-    def _forget(self, request: framing.WireMessage) -> framing.WireMessage:
+    def _forget(self, request: framing.WireMessage) -> None:
         """Drop everything that belongs to a job, before the next one on the device. Garbage is collected, which takes
         a fifth of a second, only where much is left or has been left for several jobs."""
         self.calls.clear()
@@ -580,7 +551,6 @@ class _WorkerServer:
             gc.freeze()
         if on_device:
             torch.cuda.empty_cache()
-        return framing.WireMessage({})
 
     def _copying(self, request: framing.WireMessage) -> framing.WireMessage:
         return framing.WireMessage({"bytes_per_us": timing.copying() if self.device is Device.CUDA else None})

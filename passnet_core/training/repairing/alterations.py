@@ -521,44 +521,27 @@ def _not_a_constant(source: PassSource) -> Found:
 
 Finder = Callable[[PassSource], Found]
 
+FINDERS: Mapping[Shows, tuple[Finder, ...]] = {
+    Shows.RULES: (
+        _unfinished_parenthesis, _missing_colon, _missing_wrap, _replacement_not_returned, _replacement_called,
+        _pattern_returns_nothing, _arguments_named_otherwise, _argument_left_out, _library_call, _library_import,
+        _missing_device,
+    ),
+    Shows.LOADING: (_missing_import, _misspelt_import),
+    Shows.MATCHING: (_other_literal, _other_operation, _exchanged_operands, _dropped_operation, _unused_input),
+    Shows.VALUES: (
+        _other_operator, _exchanged_terms, _other_number, _other_function, _missing_mask, _off_by_one, _short_grid,
+        _wrong_stride, _missing_store, _constant_output, _returns_input, _wrong_output_shape, _wrong_output_dtype,
+        _narrow_accumulation, _undefined_name, _exchanged_arguments, _missing_argument, _block_of_any_size,
+        _not_a_constant,
+    ),
+}  # fmt: skip
+"""What makes each alteration of a pass file, by where it shows."""
+
 ALTERATIONS: Mapping[str, tuple[Shows, Finder]] = {
-    "unfinished parenthesis": (Shows.RULES, _unfinished_parenthesis),
-    "missing colon": (Shows.RULES, _missing_colon),
-    "missing wrap": (Shows.RULES, _missing_wrap),
-    "replacement not returned": (Shows.RULES, _replacement_not_returned),
-    "replacement called": (Shows.RULES, _replacement_called),
-    "pattern returns nothing": (Shows.RULES, _pattern_returns_nothing),
-    "arguments named otherwise": (Shows.RULES, _arguments_named_otherwise),
-    "argument left out": (Shows.RULES, _argument_left_out),
-    "library call": (Shows.RULES, _library_call),
-    "library import": (Shows.RULES, _library_import),
-    "missing device": (Shows.RULES, _missing_device),
-    "missing import": (Shows.LOADING, _missing_import),
-    "misspelt import": (Shows.LOADING, _misspelt_import),
-    "other literal": (Shows.MATCHING, _other_literal),
-    "other operation": (Shows.MATCHING, _other_operation),
-    "exchanged operands": (Shows.MATCHING, _exchanged_operands),
-    "dropped operation": (Shows.MATCHING, _dropped_operation),
-    "unused input": (Shows.MATCHING, _unused_input),
-    "other operator": (Shows.VALUES, _other_operator),
-    "exchanged terms": (Shows.VALUES, _exchanged_terms),
-    "other number": (Shows.VALUES, _other_number),
-    "other function": (Shows.VALUES, _other_function),
-    "missing mask": (Shows.VALUES, _missing_mask),
-    "off by one": (Shows.VALUES, _off_by_one),
-    "short grid": (Shows.VALUES, _short_grid),
-    "wrong stride": (Shows.VALUES, _wrong_stride),
-    "missing store": (Shows.VALUES, _missing_store),
-    "constant output": (Shows.VALUES, _constant_output),
-    "returns input": (Shows.VALUES, _returns_input),
-    "wrong output shape": (Shows.VALUES, _wrong_output_shape),
-    "wrong output dtype": (Shows.VALUES, _wrong_output_dtype),
-    "narrow accumulation": (Shows.VALUES, _narrow_accumulation),
-    "undefined name": (Shows.VALUES, _undefined_name),
-    "exchanged arguments": (Shows.VALUES, _exchanged_arguments),
-    "missing argument": (Shows.VALUES, _missing_argument),
-    "block of any size": (Shows.VALUES, _block_of_any_size),
-    "not a constant": (Shows.VALUES, _not_a_constant),
+    finder.__name__.strip("_").replace("_", " "): (shows, finder)
+    for shows, finders in FINDERS.items()
+    for finder in finders
 }
 """The alterations of a pass file, by name."""
 

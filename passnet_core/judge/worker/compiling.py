@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import torch
 import triton
@@ -88,11 +89,8 @@ def _compilations(seen: list[Any]) -> Iterator[None]:
             seen.append(kernel.result() if hasattr(kernel, "result") else kernel)
         return kernel
 
-    JITFunction.run = noted
-    try:
+    with mock.patch.object(JITFunction, "run", noted):
         yield
-    finally:
-        JITFunction.run = run
 
 
 # --- without a GPU ---------------------------------------------------------------------------------------------------
@@ -139,8 +137,6 @@ def _skipped(launches: list[Row]) -> Iterator[None]:
 
     from passnet_core.judge.worker import launching
 
-    run = InterpretedFunction.run
-
     def noted(self: Any, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> None:
         if warmup or launching.trials:
             return
@@ -155,11 +151,8 @@ def _skipped(launches: list[Row]) -> Iterator[None]:
         except OpaqueArgument as problem:
             launches.append({"name": str(self.fn.__name__), "problem": str(problem)})
 
-    InterpretedFunction.run = noted
-    try:
+    with mock.patch.object(InterpretedFunction, "run", noted):
         yield
-    finally:
-        InterpretedFunction.run = run
 
 
 def _described(value: Any) -> Any:

@@ -4,6 +4,7 @@ import functools
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
+from unittest import mock
 
 from passnet_core.records import Device
 
@@ -31,11 +32,7 @@ def idle_kernels(
     def skipped(self: Any, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
         return run(self, *args, grid=grid, warmup=True, **kwargs)
 
-    Launching.run = skipped
-    try:
-        with listening(launched.append):
-            yield
-    finally:
-        Launching.run = run
+    with mock.patch.object(Launching, "run", skipped), listening(launched.append):
+        yield
     if launched:
         raise NotIdle(f"{launched[0]} was launched all the same.")

@@ -8,6 +8,7 @@ import contextlib
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import torch
@@ -26,7 +27,6 @@ from passnet_core.judge.worker import emulation, launching
 from passnet_core.judge.worker.guarded_memory import FAR_BYTES, kernel_line, tensors_in
 from passnet_core.judge.worker.launching import Place
 from passnet_core.judge.worker.sampling import ZeroedMemory
-from passnet_core.judge.worker.strict_memory import replaced
 from passnet_core.records import AccessKind, MemoryAccess, TracedLaunch, TracedProgram, TracedTensor
 
 WHOLE = 256
@@ -57,8 +57,8 @@ def _recording(recorder: "_Recorder") -> Iterator[None]:
     with contextlib.ExitStack() as undoing:
         undoing.enter_context(ZeroedMemory())
         seen = _SeenAccess(interpreter._interpreter, recorder)
-        undoing.enter_context(replaced(interpreter, "_interpreter", seen))
-        undoing.enter_context(replaced(emulation, "undefined", seen.undefined(emulation.undefined)))
+        undoing.enter_context(mock.patch.object(interpreter, "_interpreter", seen))
+        undoing.enter_context(mock.patch.object(emulation, "undefined", seen.undefined(emulation.undefined)))
         launching.watchers.append(recorder)
         undoing.callback(launching.watchers.remove, recorder)
         yield

@@ -24,6 +24,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 from typing import Any
+from unittest import mock
 
 import torch
 import triton
@@ -448,11 +449,11 @@ def _interpreted_launches(recorder: LaunchRecorder) -> Iterator[None]:
             launching[0]["grid"] = [int(x), int(y), int(z)]
         return set_grid_dim(self, x, y, z)
 
-    InterpretedFunction.run, InterpreterBuilder.set_grid_dim = noted, with_grid
-    try:
+    with (
+        mock.patch.object(InterpretedFunction, "run", noted),
+        mock.patch.object(InterpreterBuilder, "set_grid_dim", with_grid),
+    ):
         yield
-    finally:
-        InterpretedFunction.run, InterpreterBuilder.set_grid_dim = run, set_grid_dim
 
 
 def _defaults(kernel: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
+from unittest import mock
 
 import torch
 import triton.language as tl
@@ -63,11 +64,8 @@ def counted(most_s: float = math.inf) -> Iterator[InterpreterWork]:
         if work.seconds > work.most_s:
             raise TooMuchWork(f"it is more than {work.most_s:.0f} s of work")
 
-    TensorHandle.__post_init__ = count
-    try:
+    with mock.patch.object(TensorHandle, "__post_init__", count):
         yield work
-    finally:
-        TensorHandle.__post_init__ = check
 
 
 def unchanging(passes: Sequence[TracedPass]) -> frozenset[str]:

@@ -16,6 +16,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import triton.runtime.interpreter as interpreter
@@ -108,28 +109,22 @@ def watched(
     emulation.mend()
     checker = _Checker(on_problem, seed, extent_of or _whole, chosen or _all)
     with contextlib.ExitStack() as undoing:
-        undoing.enter_context(replaced(interpreter, "_interpreter", _CheckedAccess(interpreter._interpreter, checker)))
+
+        def replace(owner: Any, name: str, value: Any) -> None:
+            undoing.enter_context(mock.patch.object(owner, name, value))
+
+        replace(interpreter, "_interpreter", _CheckedAccess(interpreter._interpreter, checker))
         builder = interpreter.InterpreterBuilder
-        undoing.enter_context(replaced(builder, "create_barrier", lambda self: checker.meet()))
+        replace(builder, "create_barrier", lambda self: checker.meet())
         for name in ("create_atomic_rmw", "create_atomic_cas"):
-            undoing.enter_context(replaced(builder, name, _scoped(getattr(builder, name), checker)))
+            replace(builder, name, _scoped(getattr(builder, name), checker))
         if seed is not None:
-            undoing.enter_context(replaced(emulation, "undefined", checker.undefined))
-            undoing.enter_context(replaced(builder, "create_gather", _gathering_anywhere(builder.create_gather)))
-        undoing.enter_context(replaced(kernel_syntax.Operations, "pipelined", staticmethod(checker.pipelined)))
+            replace(emulation, "undefined", checker.undefined)
+            replace(builder, "create_gather", _gathering_anywhere(builder.create_gather))
+        replace(kernel_syntax.Operations, "pipelined", staticmethod(checker.pipelined))
         launching.watchers.append(checker)
         undoing.callback(launching.watchers.remove, checker)
         yield checker.memory
-
-
-@contextlib.contextmanager
-def replaced(owner: Any, name: str, value: Any) -> Iterator[None]:
-    before = getattr(owner, name)
-    setattr(owner, name, value)
-    try:
-        yield
-    finally:
-        setattr(owner, name, before)
 
 
 def _scoped(operation: Callable[..., Any], checker: "_Checker") -> Callable[..., Any]:
@@ -229,6 +224,15 @@ class _Cells:
             self.lanes = np.zeros(self.count, np.int32)
             self.changed = np.zeros(self.count, np.bool_)
         return self.writers
+
+    def note_written(
+        self, indices: np.ndarray, program: int, time: int, lanes: np.ndarray, changes: np.ndarray
+    ) -> None:
+        """Note that a program stores to these cells. changes: whether each gets another value."""
+        self.written()[indices] = program
+        self.write_times[indices] = time
+        self.lanes[indices] = numbers(lanes, len(indices))
+        self.changed[indices] |= changes
 
     def counted(self) -> np.ndarray:
         """The programs of the last atomic operations."""
@@ -407,24 +411,12 @@ class _Checker:
         for cells, addresses, lanes in parts:
             indices = cells.indices(addresses, size)
             changes = _repeated(_bits(values, lanes, size) != _held(plain, addresses, size), size // cells.size)
-            writers = cells.written()
-            self._find_conflict(
-                cells,
-                indices,
-                writers[indices],
-                cells.write_times[indices],
-                changes,
-                "writes a different value to",
-                "wrote",
-            )
+            self._find_writers(cells, indices, changes, "writes a different value to")
             self._find_atomic(cells, indices, changes, "writes")
             self._find_readers(cells, indices, changes, "writes")
             self._find_other_lanes(cells, indices, lanes, changes, "writes a different value to", "changed")
             self._find_other_lanes(cells, indices, lanes, changes, "writes a different value to", "read")
-            writers[indices] = self.now.number
-            cells.write_times[indices] = self.time
-            cells.lanes[indices] = numbers(lanes, len(indices))
-            cells.changed[indices] |= changes
+            cells.note_written(indices, self.now.number, self.time, lanes, changes)
         done = plain.store(pointers, values, mask)
         for cells, addresses, lanes in parts:
             self._find_duplicates(cells, addresses, values, lanes, plain)
@@ -457,10 +449,7 @@ class _Checker:
             changes = _repeated(_bits(before, lanes, size) != _held(plain, addresses, size), size // cells.size)
             if own_scope:
                 # to other programs it is a load and a store, and orders nothing
-                cells.written()[indices] = self.now.number
-                cells.write_times[indices] = self.time
-                cells.lanes[indices] = numbers(lanes, len(indices))
-                cells.changed[indices] |= changes
+                cells.note_written(indices, self.now.number, self.time, lanes, changes)
                 continue
             cells.counted()[indices] = self.now.number
             cells.atomic_times[indices] = self.time
@@ -543,17 +532,13 @@ class _Checker:
 
     def _find_earlier_changes(self, cells: _Cells, indices: np.ndarray, doing: str, *, atomic: bool = False) -> None:
         if cells.writers is not None:
-            self._find_conflict(
-                cells,
-                indices,
-                cells.writers[indices],
-                cells.write_times[indices],
-                cells.changed[indices],
-                doing,
-                "wrote",
-            )
+            self._find_writers(cells, indices, cells.changed[indices], doing)
         if not atomic:
             self._find_atomic(cells, indices, None, doing)
+
+    def _find_writers(self, cells: _Cells, indices: np.ndarray, where: np.ndarray, doing: str) -> None:
+        programs, times = cells.written()[indices], cells.write_times[indices]
+        self._find_conflict(cells, indices, programs, times, where, doing, "wrote")
 
     def _find_atomic(self, cells: _Cells, indices: np.ndarray, where: np.ndarray | None, doing: str) -> None:
         if cells.atomics is not None:

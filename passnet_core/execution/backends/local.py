@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from queue import LifoQueue
 from typing import Any, TypeVar, cast
@@ -30,7 +30,6 @@ from passnet_core.execution.backends.base import (
 from passnet_core.execution.backends.referee_process import Referee, RefereeProgram, await_end, last_words
 from passnet_core.records import (
     Device,
-    Environment,
     Inspection,
     Isolation,
     Job,
@@ -135,20 +134,21 @@ class LocalBackend:
             return cast(T, self._answer(referee, question, problem, cancelled))
 
     def _answer(self, referee: Referee, question: object, problem: str, cancelled: Cancellation) -> object:
+        def inspected(kind: type[T], word: str, about: Mapping[str, object], device: Device, limit_s: float) -> T:
+            asked = {word: to_json({**about, "device": device, "deadline_s": limit_s})}
+            return referee.inspected(kind, asked, device, limit_s, cancelled)
+
+        about: dict[str, object]
         match question:
             case InspectSubgraph(subgraph, device, with_code, baseline):
-                asked = {"subgraph": to_json(subgraph), "device": device.value, "code": with_code}
-                asked |= {"baseline": baseline.value, "deadline_s": INSPECTION_LIMIT_S}
-                return referee.inspected(Inspection, {"inspect": asked}, device, INSPECTION_LIMIT_S, cancelled)
+                about = {"subgraph": subgraph, "code": with_code, "baseline": baseline}
+                return inspected(Inspection, "inspect", about, device, INSPECTION_LIMIT_S)
             case CompileKernels(subgraph, bundle, device):
-                asked = {"subgraph": to_json(subgraph), "bundle": to_json(bundle), "device": device.value}
-                asked["deadline_s"] = COMPILING_LIMIT_S
-                return referee.inspected(PassKernels, {"compile": asked}, device, COMPILING_LIMIT_S, cancelled)
+                about = {"subgraph": subgraph, "bundle": bundle}
+                return inspected(PassKernels, "compile", about, device, COMPILING_LIMIT_S)
             case TracePrograms(subgraph, bundle):
-                device = TracePrograms.device
-                asked = {"subgraph": to_json(subgraph), "bundle": to_json(bundle), "device": device.value}
-                asked["deadline_s"] = TRACING_LIMIT_S
-                return referee.inspected(PassTrace, {"trace": asked}, device, TRACING_LIMIT_S, cancelled)
+                about = {"subgraph": subgraph, "bundle": bundle}
+                return inspected(PassTrace, "trace", about, TracePrograms.device, TRACING_LIMIT_S)
             case MatchSources(job, sources):
                 if problem:
                     return SourceMatches(outcome_without_judge(job, Verdict.INFRASTRUCTURE, problem))
@@ -255,14 +255,8 @@ class LocalBackend:
             with self._started("describe", stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
                 answer, said = process.communicate(timeout=GRACE_S)
             told = json.loads(answer)
-            return DeviceInfo(
-                device=Device(told["device"]),
-                label=told["environment"]["device"] if told["environment"] else told["device"],
-                isolation=Isolation(told["isolation"]),
-                environment=from_json(Environment, told["environment"]) if told["environment"] else None,
-                problem=told["problem"],
-                spares=int(told["spares"]),
-            )
+            label = told["environment"]["device"] if told["environment"] else told["device"]
+            return from_json(DeviceInfo, {**told, "label": label})
         except (OSError, subprocess.TimeoutExpired) as error:
             problem = f"The judge's Python, {self.python}, cannot be started: {error}. Set PASSNET_PYTHON to another."
         except (ValueError, KeyError, TypeError, BadInput):

@@ -98,6 +98,32 @@ def last_words(said: IO[bytes], most: int) -> str:
     return ""
 
 
+def started(
+    command: Callable[[int], Sequence[str]], environment: Mapping[str, str]
+) -> tuple["subprocess.Popen[bytes]", socket.socket, IO[bytes]]:
+    """Start a program in a session of its own, which speaks on a channel. Return its process, this end of the channel,
+    and what it prints. command: its command line, given the descriptor of the other end. Raises OSError."""
+    near, far = socket.socketpair()
+    said = tempfile.TemporaryFile()  # noqa: SIM115
+    try:
+        process = subprocess.Popen(
+            command(far.fileno()),
+            stdin=subprocess.DEVNULL,
+            stdout=said,
+            stderr=said,
+            env=environment,
+            pass_fds=(far.fileno(),),
+            start_new_session=True,
+        )
+    except OSError:
+        near.close()
+        said.close()
+        raise
+    finally:
+        far.close()
+    return process, near, said
+
+
 @dataclass(frozen=True)
 class RefereeProgram:
     """How to start a referee. home: the folder of its scratch folders. checking: it gets CHECK jobs only.
@@ -285,29 +311,15 @@ class Referee:
         self.idle = self.begun = self.given_up = False
         if self.process is not None:
             return
-        near, far = socket.socketpair()
-        said = tempfile.TemporaryFile()  # noqa: SIM115
         try:
             self.program.home.mkdir(parents=True, exist_ok=True)
-            self.process = subprocess.Popen(
-                self.program.command(far.fileno()),
-                stdin=subprocess.DEVNULL,
-                stdout=said,
-                stderr=said,
-                env=self.program.environment(),
-                pass_fds=(far.fileno(),),
-                start_new_session=True,
-            )
+            self.process, channel, said = started(self.program.command, self.program.environment())
         except OSError as error:
-            near.close()
-            said.close()
             raise InfrastructureError(f"The judge cannot be started: {error}") from error
-        finally:
-            far.close()
         if not self.program.checking and shutil.which("nvidia-smi") is None:
             # a page that is drawn comes before a verdict; beside a GPU this would disturb the clocks
             stand_back(self.process.pid)
-        self.channel, self.said, self.unread = near, said, b""
+        self.channel, self.said, self.unread = channel, said, b""
 
     def _send(self, words: dict[str, Any]) -> None:
         assert self.channel is not None

@@ -10,7 +10,6 @@ import os
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Mapping
@@ -31,7 +30,7 @@ from passnet_core.execution.backends.base import (
 )
 from passnet_core.execution.backends.cluster import placing, words
 from passnet_core.execution.backends.local import PACKAGE_ROOT, PASSED_ON
-from passnet_core.execution.backends.referee_process import kill_session, last_words
+from passnet_core.execution.backends.referee_process import kill_session, last_words, started
 from passnet_core.records import Device, Job, Outcome, Phase, Stage, Verdict, from_json
 
 T = TypeVar("T")
@@ -395,30 +394,15 @@ class RayBackend:
 
     def _started(self) -> _DriverProcess:
         """Raises OSError."""
-        near, far = socket.socketpair()
-        said = tempfile.TemporaryFile()  # noqa: SIM115
-        command = [sys.executable, "-m", DRIVER, f"--channel={far.fileno()}", f"--isolation={self.isolation}"]
-        command += [f"--accelerator={self.accelerator}"]
-        command += [f"--spares={self.spares}"] if self.spares else []
+        options = [f"--isolation={self.isolation}", f"--accelerator={self.accelerator}"]
+        options += [f"--spares={self.spares}"] if self.spares else []
         environment = self._capacity.devices[0].environment if self._capacity is not None else None
-        command += [f"--environment={environment.digest}"] if environment is not None else []
-        try:
-            process = subprocess.Popen(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=said,
-                stderr=said,
-                env=self.environment(),
-                pass_fds=(far.fileno(),),
-                start_new_session=True,
-            )
-        except OSError:
-            near.close()
-            said.close()
-            raise
-        finally:
-            far.close()
-        return _DriverProcess(process, near, said)
+        options += [f"--environment={environment.digest}"] if environment is not None else []
+
+        def command(channel: int) -> list[str]:
+            return [sys.executable, "-m", DRIVER, f"--channel={channel}", *options]
+
+        return _DriverProcess(*started(command, self.environment()))
 
     def environment(self) -> dict[str, str]:
         """The variables of the driver: Ray's own, and none that holds a key of this playground."""

@@ -121,7 +121,7 @@ def pairs(subgraphs: Sequence[Subgraph], factor: float = 1.0) -> Iterator[Pair]:
                 WorkerProcess(fork_server, who, deadline_s=3600.0, lifetime_s=3600.0, compiling=True)
                 for who, fork_server in (
                     ("candidate", pool.for_bundle(bundle.digest, Device.CUDA)),
-                    ("witness", pool.for_witness(Device.CUDA)),
+                    ("witness", pool.ready("witness", Device.CUDA)),
                 )
             )
             ending.callback(candidate.close)

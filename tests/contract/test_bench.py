@@ -26,7 +26,7 @@ SHAPES = [(6, 8), (6, 8)]
 
 @pytest.fixture
 def witness(pool: WorkerPool) -> Iterator[WorkerProcess]:
-    worker = WorkerProcess(pool.for_witness(Device.CPU), "witness", deadline_s=ample_s())
+    worker = WorkerProcess(pool.ready("witness", Device.CPU), "witness", deadline_s=ample_s())
     yield worker
     worker.close()
 

@@ -708,7 +708,7 @@ def test_a_drift_of_the_whole_machine_and_calls_that_spread_leave_a_ratio_certai
 
 @pytest.fixture(scope="module")
 def witness(pool: WorkerPool) -> Iterator[WorkerProcess]:
-    worker = WorkerProcess(pool.for_witness(Device.CPU), "witness", deadline_s=ample_s())
+    worker = WorkerProcess(pool.ready("witness", Device.CPU), "witness", deadline_s=ample_s())
     asked = subgraph()
     eager = Preparation(Contender.EAGER, ADD_RELU, Capture.DIRECT, Device.CPU)
     worker.prepare("eager", eager)

@@ -340,7 +340,7 @@ def test_a_fork_server_serves_only_one_bundle(pool: WorkerPool) -> None:
 
 def parent_of_a_worker_that_loads(pool: WorkerPool, asked: Bundle) -> int:
     """The id of the fork server that checks this bundle, as its worker sees it."""
-    worker = WorkerProcess(pool.for_check(Device.CPU), "candidate", deadline_s=ample_s())
+    worker = WorkerProcess(pool.ready("checker", Device.CPU), "candidate", deadline_s=ample_s())
     try:
         worker.load(asked)
     finally:
@@ -350,10 +350,10 @@ def parent_of_a_worker_that_loads(pool: WorkerPool, asked: Bundle) -> int:
 
 def test_checks_of_several_bundles_share_a_fork_server_that_judges_none(pool: WorkerPool) -> None:
     bundles = [bundle(hostile_at_import(f"print(os.getppid(), flush=True) # {number}")) for number in range(2)]
-    checker = pool.for_check(Device.CPU)
+    checker = pool.ready("checker", Device.CPU)
     parents = {parent_of_a_worker_that_loads(pool, each) for each in bundles}
     assert len(parents) == 1
-    assert pool.for_check(Device.CPU) is checker
+    assert pool.ready("checker", Device.CPU) is checker
     assert pool.for_bundle(bundles[0].digest, Device.CPU) is not checker
 
 

@@ -92,14 +92,10 @@ class JobWorkers:
         trusted = who == "witness"
         spec = self.job.spec
         checking = spec.stage is Stage.CHECK
-        if checking:
-            fork_server = self.pool.for_check(self.device)
-        elif bundle is not None:
-            fork_server = self.pool.for_bundle(bundle.digest, self.device)
-        elif trusted:
-            fork_server = self.pool.for_witness(self.device)
+        if bundle is None or checking:
+            fork_server = self.pool.ready("checker" if checking else who, self.device)
         else:
-            fork_server = self.pool.for_repeater(self.device)
+            fork_server = self.pool.for_bundle(bundle.digest, self.device)
         if compiling is None:
             compiled = spec.capture is Capture.COMPILED or (trusted and self.job.bundle is None)
             compiling = compiled and not checking

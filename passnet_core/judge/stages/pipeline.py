@@ -153,7 +153,7 @@ class JobPipeline:
         repeats = loaded is not None and device is Device.CPU and spec.profile is Profile.STRICT
         if repeats:
             # it loads torch while the first calls are compared
-            self.workers.pool.start_repeater(device)
+            self.workers.pool.start("repeater", device)
         asked = PreparedJob(
             self.job,
             graph,

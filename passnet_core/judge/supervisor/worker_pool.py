@@ -1,6 +1,7 @@
 """The fork servers that the referee keeps ready. This module loads no torch: they start while the referee does."""
 
 import contextlib
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -39,9 +40,8 @@ class WorkerPool:
         self.spares: dict[Device, list[ForkServer]] = {}
         """The oldest first."""
         self.serving: dict[Device, ForkServer] = {}
-        self.checkers: dict[Device, ForkServer] = {}
-        self.witnesses: dict[Device, ForkServer] = {}
-        self.repeaters: dict[Device, ForkServer] = {}
+        self.lasting: dict[tuple[str, Device], ForkServer] = {}
+        """Those that serve one job after the other, by the role of their workers."""
         self.residents: dict[str, WorkerProcess] = {}
         """By role, the CUDA worker that is kept from job to job, because its context takes seconds to create."""
 
@@ -55,34 +55,31 @@ class WorkerPool:
             serving.stop()
         fresh = self.serving[device] = self._most_advanced(device)
         fresh.bound_to = digest
-        self._ready(fresh)
+        self._await(fresh)
         if device is Device.CPU:
             # the next spare starts while this job runs; on CUDA it would disturb the clocks
             self._filled(device)
         return fresh
 
-    def for_check(self, device: Device) -> ForkServer:
-        """The ready fork server of workers that only load bundles, one after the other, and whose values and times
-        nobody asks for."""
-        return self._ready(self._living(self.checkers, device, "checker"))
+    def ready(self, who: str, device: Device) -> ForkServer:
+        """The ready fork server of the workers of a role. Those of a "checker" only load bundles, one after the other,
+        and nobody asks for their values and times. A "witness" never loads a bundle, and a "repeater" never loads its
+        other code than kernels."""
+        return self._await(self.start(who, device))
 
-    def for_witness(self, device: Device) -> ForkServer:
-        """The ready fork server of reference workers, which never loads a bundle."""
-        return self._ready(self._living(self.witnesses, device, "witness"))
-
-    def start_repeater(self, device: Device) -> None:
-        """Start the fork server of repeaters, if there is none, without waiting for it."""
-        self._living(self.repeaters, device, "repeater")
-
-    def for_repeater(self, device: Device) -> ForkServer:
-        """The ready fork server of the workers that repeat kernels. It never loads a bundle's other code."""
-        return self._ready(self._living(self.repeaters, device, "repeater"))
+    def start(self, who: str, device: Device) -> ForkServer:
+        """Start the fork server of a role, if there is none, without waiting for it."""
+        fork_server = self.lasting.get((who, device))
+        if fork_server is None or not fork_server.alive:
+            if fork_server is not None:
+                fork_server.stop()
+            fork_server = self.lasting[who, device] = self._started(device, who)
+        return fork_server
 
     def retire(self, fork_server: ForkServer) -> None:
         """Stops a fork server whose worker ended badly: it may have left processes or files behind."""
-        for kept in (self.serving, self.checkers, self.witnesses, self.repeaters):
-            if kept.get(fork_server.device) is fork_server:
-                del kept[fork_server.device]
+        self.serving = {device: each for device, each in self.serving.items() if each is not fork_server}
+        self.lasting = {role: each for role, each in self.lasting.items() if each is not fork_server}
         fork_server.stop()
 
     def refill(self, device: Device, *, checking: bool, compiling: bool = False) -> None:
@@ -91,10 +88,10 @@ class WorkerPool:
 
         Workers are primed as soon as their fork servers have loaded torch and nobody measures on the device."""
         if checking:
-            self._living(self.checkers, device, "checker")
+            self.start("checker", device)
             return
         self._compiling |= compiling
-        needed = [*self._filled(device), self._living(self.witnesses, device, "witness"), *self.serving.values()]
+        needed = [*self._filled(device), self.start("witness", device), *self.serving.values()]
         for fork_server in needed:
             fork_server.prime(self.lock, compiling=compiling)
 
@@ -120,13 +117,10 @@ class WorkerPool:
     def close(self) -> None:
         for who in list(self.residents):
             self.dismiss(who)
-        for spares in self.spares.values():
-            for fork_server in spares:
-                fork_server.stop()
-        self.spares.clear()
-        for kept in (self.serving, self.checkers, self.witnesses, self.repeaters):
-            for fork_server in kept.values():
-                fork_server.stop()
+        spares = itertools.chain(*self.spares.values())
+        for fork_server in (*spares, *self.serving.values(), *self.lasting.values()):
+            fork_server.stop()
+        for kept in (self.spares, self.serving, self.lasting):
             kept.clear()
         if self.zygote is not None:
             self.zygote.stop()
@@ -174,15 +168,7 @@ class WorkerPool:
         spares.remove(chosen)
         return chosen
 
-    def _living(self, kept: dict[Device, ForkServer], device: Device, who: str) -> ForkServer:
-        fork_server = kept.get(device)
-        if fork_server is None or not fork_server.alive:
-            if fork_server is not None:
-                fork_server.stop()
-            fork_server = kept[device] = self._started(device, who)
-        return fork_server
-
-    def _ready(self, fork_server: ForkServer) -> ForkServer:
+    def _await(self, fork_server: ForkServer) -> ForkServer:
         try:
             fork_server.wait_until_ready()
         except InfrastructureError:

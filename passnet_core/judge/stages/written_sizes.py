@@ -64,7 +64,8 @@ class _Choosing:
         self.graph, self.specs, self.known_roles, self.matched = graph, specs, known_roles, matched
         self.recorded: Shapes = tuple(spec.shape for spec in specs)
         self.probe = Probe(graph, specs, known_roles)
-        self.written = {number for node in graph.operations if _is_sized(node) for number in _numbers_of(node)}
+        given = ((*node.args, *dict(node.kwargs).values()) for node in graph.operations if _is_sized(node))
+        self.written = {number for values in given for number in _numbers(values)}
         self.tries = 0
 
     def found(self) -> Rescaled | None:
@@ -132,10 +133,6 @@ class _Choosing:
 
 def _is_sized(node: Any) -> bool:
     return operator_label(node) in SIZED
-
-
-def _numbers_of(node: Any) -> Iterator[int]:
-    yield from _numbers((node.args, tuple(value for _, value in node.kwargs)))
 
 
 def _numbers(value: Value) -> Iterator[int]:

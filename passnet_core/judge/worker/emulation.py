@@ -408,8 +408,13 @@ def _averaged(function: Callable[[float], np.ndarray]) -> np.ndarray:
 
 ANGLES = 1024
 
+OF_NUMPY = (
+    "abs", "cbrt", "ceil", "copysign", "cos", "cosh", "exp", "exp2", "expm1", "floor", "fmod", "hypot", "log",
+    "log10", "log1p", "log2", "nextafter", "rint", "sin", "sinh", "sqrt", "tan", "tanh", "trunc",
+)  # fmt: skip
+"""Functions that numpy has by the same name."""
 FLOAT_FUNCTIONS: dict[str, Callable[..., np.ndarray]] = {
-    "abs": np.abs,
+    **{name: getattr(np, name) for name in OF_NUMPY},
     "acos": np.arccos,
     "acosh": np.arccosh,
     "asin": np.arcsin,
@@ -417,11 +422,6 @@ FLOAT_FUNCTIONS: dict[str, Callable[..., np.ndarray]] = {
     "atan": np.arctan,
     "atan2": np.arctan2,
     "atanh": np.arctanh,
-    "cbrt": np.cbrt,
-    "ceil": np.ceil,
-    "copysign": np.copysign,
-    "cos": np.cos,
-    "cosh": np.cosh,
     "cyl_bessel_i0": lambda x: _averaged(lambda angle: np.exp(x * np.cos(angle))),
     "cyl_bessel_i1": lambda x: _averaged(lambda angle: np.exp(x * np.cos(angle)) * np.cos(angle)),
     "cospi": lambda x: np.cos(np.pi * x),
@@ -429,26 +429,15 @@ FLOAT_FUNCTIONS: dict[str, Callable[..., np.ndarray]] = {
     "erfc": _each(math.erfc),
     "erfcx": _each(lambda x: math.exp(x * x) * math.erfc(x) if x < 20 else (1 - 0.5 / x**2) / (x * math.sqrt(math.pi))),
     "erfinv": lambda x: FLOAT_FUNCTIONS["normcdfinv"]((x + 1) / 2) / math.sqrt(2),
-    "exp": np.exp,
     "exp10": lambda x: np.power(10.0, x),
-    "exp2": np.exp2,
-    "expm1": np.expm1,
     "fdim": lambda x, y: np.maximum(x - y, 0),
-    "floor": np.floor,
     "fma": lambda x, y, z: x * y + z,
-    "fmod": np.fmod,
-    "hypot": np.hypot,
     "j0": lambda x: _averaged(lambda angle: np.cos(x * np.sin(angle))),
     "j1": lambda x: _averaged(lambda angle: np.cos(angle - x * np.sin(angle))),
     "lgamma": _each(_log_gamma),
-    "log": np.log,
-    "log10": np.log10,
-    "log1p": np.log1p,
-    "log2": np.log2,
     "nearbyint": np.rint,
     "ldexp": lambda x, exponent: np.ldexp(x, exponent.astype(np.int64)),
     "logb": lambda x: np.floor(np.log2(np.abs(x))),
-    "nextafter": np.nextafter,
     "norm3d": lambda x, y, z: np.sqrt(x * x + y * y + z * z),
     "norm4d": lambda x, y, z, w: np.sqrt(x * x + y * y + z * z + w * w),
     "normcdf": lambda x: 0.5 * FLOAT_FUNCTIONS["erfc"](-x / math.sqrt(2)),
@@ -457,21 +446,14 @@ FLOAT_FUNCTIONS: dict[str, Callable[..., np.ndarray]] = {
     "rcbrt": lambda x: 1 / np.cbrt(x),
     "remainder": lambda x, y: x - y * np.rint(x / y),
     "rhypot": lambda x, y: 1 / np.hypot(x, y),
-    "rint": np.rint,
     "rnorm3d": lambda x, y, z: 1 / np.sqrt(x * x + y * y + z * z),
     "rnorm4d": lambda x, y, z, w: 1 / np.sqrt(x * x + y * y + z * z + w * w),
     "round": lambda x: np.copysign(np.floor(np.abs(x) + 0.5), x),
     "rsqrt": lambda x: 1 / np.sqrt(x),
     "scalbn": lambda x, exponent: np.ldexp(x, exponent.astype(np.int64)),
     "saturatef": lambda x: np.clip(np.nan_to_num(x, nan=0.0), 0.0, 1.0),
-    "sin": np.sin,
-    "sinh": np.sinh,
     "sinpi": lambda x: np.sin(np.pi * x),
-    "sqrt": np.sqrt,
-    "tan": np.tan,
-    "tanh": np.tanh,
     "tgamma": _each(_gamma),
-    "trunc": np.trunc,
 }
 """Computed in float64 and rounded once, which is at least as accurate as on a GPU."""
 
@@ -489,13 +471,11 @@ SAME_AS: dict[str, Callable[..., np.ndarray]] = {
 """Explicitly rounded functions, which are rounded once like the others; and one of another vendor's, which the compiler
 refuses."""
 
-TESTS: dict[str, Callable[..., np.ndarray]] = {
-    "finitef": np.isfinite,
-    "isfinited": np.isfinite,
-    "isinf": np.isinf,
-    "isnan": np.isnan,
-}
-WHOLE: dict[str, tuple[Callable[..., np.ndarray], Any]] = {
+OF_OTHER_DTYPE: dict[str, tuple[Callable[..., np.ndarray], Any]] = {
+    "finitef": (np.isfinite, tl.int1),
+    "isfinited": (np.isfinite, tl.int1),
+    "isinf": (np.isinf, tl.int1),
+    "isnan": (np.isnan, tl.int1),
     "signbit": (np.signbit, tl.int32),
     "ilogb": (FLOAT_FUNCTIONS["logb"], tl.int32),
     "float2uint_rn": (np.rint, tl.uint32),
@@ -509,7 +489,7 @@ WHOLE: dict[str, tuple[Callable[..., np.ndarray], Any]] = {
     "float2int_rd": (np.floor, tl.int32),
     "float2int_ru": (np.ceil, tl.int32),
 }
-
+"""Functions whose results are of another dtype than their arguments, and that dtype."""
 
 BITS: dict[str, tuple[Callable[[np.ndarray], np.ndarray], Any]] = {
     "brev": (lambda bits: _counted(bits, lambda text: int(text[::-1], 2)), None),
@@ -534,13 +514,11 @@ def _counted(bits: np.ndarray, function: Callable[[str], int]) -> np.ndarray:
 def _mend_libdevice() -> None:
     for name, function in (FLOAT_FUNCTIONS | SAME_AS | FAST).items():
         _define(name, _computing(function, None))
-    for name, function in TESTS.items():
-        _define(name, _computing(function, tl.int1))
-    for name, (function, kind) in WHOLE.items():
+    for name, (function, kind) in OF_OTHER_DTYPE.items():
         _define(name, _computing(function, kind))
     for name, (function, kind) in BITS.items():
         _define(name, _computing_bits(function, kind))
-    known = {*FLOAT_FUNCTIONS, *SAME_AS, *FAST, *TESTS, *WHOLE, *BITS}
+    known = {*FLOAT_FUNCTIONS, *SAME_AS, *FAST, *OF_OTHER_DTYPE, *BITS}
     for name, lacking in list(vars(cuda_libdevice).items()):
         if name not in known and callable(lacking) and lacking.__module__ == cuda_libdevice.__name__:
             _define(name, _refusing(f"libdevice.{name}"))

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import FrameType
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import torch
@@ -41,9 +41,10 @@ class Extent(Protocol):
     def end(self) -> int: ...
 
 
-class _Storage:
-    def __init__(self, name: str, start: int, end: int) -> None:
-        self.name, self.start, self.end = name, start, end
+class _Storage(NamedTuple):
+    name: str
+    start: int
+    end: int
 
 
 def mend() -> None:
@@ -113,14 +114,18 @@ def kernel_line() -> tuple[str, int] | None:
     return (Path(frame.f_code.co_filename).name, frame.f_lineno) if frame is not None else None
 
 
-class _GuardedAccess:
-    """Stands for Triton's native module of memory accesses."""
+class NativeAccess:
+    """Stands for Triton's native module of memory accesses. plain: does what this does not."""
 
     def __init__(self, plain: Any) -> None:
         self._plain = plain
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._plain, name)
+
+
+class _GuardedAccess(NativeAccess):
+    """Refuses accesses outside the memory of a launch."""
 
     def load(self, pointers: Any, mask: Any, other: Any, kind: Any) -> Any:
         _guard(pointers, mask, np.dtype(kind).itemsize, "loads", NEAR_BYTES)

@@ -24,7 +24,7 @@ from passnet_core.judge.protocol.messages import (
     VALUE_CHARACTERS,
 )
 from passnet_core.judge.worker import emulation, launching
-from passnet_core.judge.worker.guarded_memory import FAR_BYTES, kernel_line, tensors_in
+from passnet_core.judge.worker.guarded_memory import FAR_BYTES, NativeAccess, kernel_line, tensors_in
 from passnet_core.judge.worker.launching import Place
 from passnet_core.judge.worker.sampling import ZeroedMemory
 from passnet_core.records import AccessKind, MemoryAccess, TracedLaunch, TracedProgram, TracedTensor
@@ -245,16 +245,14 @@ def _texts(values: np.ndarray, dtype: str) -> list[str]:
     return [f"{each:.6g}" if isinstance(each, float) else str(each)[:VALUE_CHARACTERS] for each in numbers]
 
 
-class _SeenAccess:
-    """Stands for Triton's native module of memory accesses."""
+class _SeenAccess(NativeAccess):
+    """Has each access recorded."""
 
     def __init__(self, plain: Any, recorder: _Recorder) -> None:
-        self._plain, self._recorder = plain, recorder
+        super().__init__(plain)
+        self._recorder = recorder
         self._spare = False
         """Whether the next load leaves the lanes that it leaves out undefined."""
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._plain, name)
 
     def undefined(self, fill: Callable[..., Any]) -> Callable[..., Any]:
         """What gives a load its undefined values, and remembers that it did."""

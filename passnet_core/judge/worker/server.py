@@ -27,7 +27,7 @@ from passnet_core.judge.numerics import output_digest, timed_inputs
 from passnet_core.judge.protocol import encoding, framing, timed_calls
 from passnet_core.judge.protocol.messages import CallableName, CandidateFault, Preparation, Returned
 from passnet_core.judge.protocol.reference_bench import Computing
-from passnet_core.judge.worker import building, error_places, interpreter, passnet_timing, timing, timing_loop
+from passnet_core.judge.worker import building, error_places, interpreter, timing, timing_loop
 from passnet_core.judge.worker.needs_gpu import need_of, root_of
 from passnet_core.judge.worker.staging import LARGE_BYTES, Staging
 from passnet_core.records import Baseline, Bundle, Capture, Clock, Contender, Device, TensorForm, from_json, to_json
@@ -457,7 +457,7 @@ class _WorkerServer:
         fields = request.fields
         inputs = self._fixed.drawn(fields["seed"], 0)
         call = self.calls[fields["name"]]
-        both = passnet_timing.times(call, inputs, fields["warm_up"], fields["calls"], fields["core"])
+        both = timing_loop.passnet_times(call, inputs, fields["warm_up"], fields["calls"], fields["core"])
         return framing.WireMessage({"times": both})
 
     def _recall(self, request: framing.WireMessage) -> framing.WireMessage:

@@ -22,7 +22,7 @@ import numpy as np
 import triton.runtime.interpreter as interpreter
 
 from passnet_core.judge.worker import emulation, kernel_syntax, launching
-from passnet_core.judge.worker.guarded_memory import kernel_line, outside, place_text, tensors_in
+from passnet_core.judge.worker.guarded_memory import NativeAccess, kernel_line, outside, place_text, tensors_in
 from passnet_core.judge.worker.interleaving import Turns
 from passnet_core.judge.worker.launching import Place
 
@@ -673,14 +673,12 @@ def _line() -> str:
     return f", {place[0]} line {place[1]}" if place else ""
 
 
-class _CheckedAccess:
-    """Stands for Triton's native module of memory accesses."""
+class _CheckedAccess(NativeAccess):
+    """Has each access checked."""
 
     def __init__(self, plain: Any, checker: _Checker) -> None:
-        self._plain, self._checker = plain, checker
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._plain, name)
+        super().__init__(plain)
+        self._checker = checker
 
     def load(self, pointers: Any, mask: Any, other: Any, kind: Any) -> Any:
         allowed = self._checker.load(pointers, np.asarray(mask), np.dtype(kind).itemsize)

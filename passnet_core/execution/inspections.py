@@ -163,7 +163,8 @@ class Inspections:
         try:
             future.set_result(inspect())
         except Exception as error:  # whatever fails in a backend: tell those who wait, and let the next caller retry
-            told = _in_a_sentence(error)
+            words = f"The backend failed: {type(error).__name__}: {error}"
+            told = error if isinstance(error, PlaygroundError) else InfrastructureError(words)
             with self._lock:
                 for key in [key for key, each in asked.items() if each is future]:
                     del asked[key]
@@ -175,9 +176,3 @@ class Inspections:
     def _key(self, subgraph: Subgraph, device: Device, what: Baseline | str | None) -> _Key:
         environment = self._scheduler.here.environment
         return subgraph.digest, device, environment.digest if environment else "", what
-
-
-def _in_a_sentence(error: Exception) -> PlaygroundError:
-    if isinstance(error, PlaygroundError):
-        return error
-    return InfrastructureError(f"The backend failed: {type(error).__name__}: {error}")

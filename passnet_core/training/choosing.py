@@ -3,8 +3,7 @@
 import ast
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 
 from passnet_core.graphs.fingerprint import operation_key, structure
 from passnet_core.graphs.source import parse
@@ -56,9 +55,7 @@ class Relations:
 
     task: Callable[[str], Task | None]
 
-    @cached_property
-    def _known(self) -> dict[str, Fingerprints]:
-        return {}
+    _known: dict[str, Fingerprints] = field(default_factory=dict, init=False, compare=False)
 
     def of(self, opening: Opening) -> Fingerprints:
         """The fingerprints of all subgraphs of a conversation's task. Of a task that is not known here any more, only

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from passnet_core.bundles.static_rules.rules import KERNEL_LANGUAGE
-from passnet_core.bundles.static_rules.scopes import BoundNames, Module, Scope, bind_all, imported_from
+from passnet_core.bundles.static_rules.scopes import BoundNames, Module, function_scope, imported_from
 from passnet_core.bundles.triton_functions import is_constant_function, triton_functions
 from passnet_core.records import Finding
 
@@ -136,14 +136,14 @@ class _Visitor(ast.NodeVisitor):
         self.scope = module.scope
         for outer in ast.walk(module.tree):
             if isinstance(outer, ast.FunctionDef) and outer is not function and function in ast.walk(outer):
-                self.scope = _scope_of(outer, self.scope)
+                self.scope = function_scope(outer.args, outer.body, self.scope)
         self.found: list[Finding] = []
 
     def findings(self) -> list[Finding]:
         arguments = self.function.args
         for each in (*arguments.defaults, *filter(None, arguments.kw_defaults)):
             self.visit(each)
-        self.scope = _scope_of(self.function, self.scope)
+        self.scope = function_scope(self.function.args, self.function.body, self.scope)
         for statement in self.function.body:
             self.visit(statement)
         return self.found
@@ -200,31 +200,14 @@ class _Visitor(ast.NodeVisitor):
     def visit_Compare(self, node: ast.Compare) -> None:
         operands = [node.left, *node.comparators]
         for operation, (left, right) in zip(node.ops, pairwise(operands)):
-            singletons = any(isinstance(each, ast.Constant) and _is_singleton(each.value) for each in (left, right))
+            constants = [each.value for each in (left, right) if isinstance(each, ast.Constant)]
+            singletons = any(value is None or isinstance(value, bool) for value in constants)
             if isinstance(operation, ast.Is | ast.IsNot) and not singletons:
                 self._note(node, "Two values are compared by identity")
         for each in operands:
-            if any(_in_language(path) and not _is_type(path) for path in self._paths(each)):
+            if any(path.startswith("triton.language.") and not _is_type(path) for path in self._paths(each)):
                 self._note(each, f"{ast.unparse(each)} is compared")
         self.generic_visit(node)
-
-
-def _scope_of(function: ast.FunctionDef, outer: Scope) -> Scope:
-    """The names of a function."""
-    scope, arguments = Scope(outer), function.args
-    for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg):
-        if each is not None:
-            scope.bind(each.arg, None)
-    bind_all(scope, function.body)
-    return scope
-
-
-def _is_singleton(value: object) -> bool:
-    return value is None or isinstance(value, bool)
-
-
-def _in_language(path: str) -> bool:
-    return path.startswith("triton.language.")
 
 
 def _is_type(path: str) -> bool:

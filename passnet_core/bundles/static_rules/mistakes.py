@@ -37,7 +37,7 @@ def on_the_cpu(module: Module, modules: dict[str, Module]) -> Iterator[Finding]:
         for node in ast.walk(each):
             if not isinstance(node, ast.Call) or id(node) in inside or id(node) in moved:
                 continue
-            given = {word.arg for word in node.keywords if word.arg != "device" or not _is_cpu(word.value)}
+            given = {word.arg for word in node.keywords if word.arg != "device" or not _is_constant(word.value, "cpu")}
             paths = names.paths(node.func, module.scope)
             if len(paths) == 1 and paths <= ALLOCATING and not given & {"device", "out", None}:
                 (path,) = paths
@@ -50,8 +50,8 @@ def on_the_cpu(module: Module, modules: dict[str, Module]) -> Iterator[Finding]:
                 )
 
 
-def _is_cpu(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value == "cpu"
+def _is_constant(node: ast.expr, value: str | None) -> bool:
+    return isinstance(node, ast.Constant) and node.value == value
 
 
 def _own_returns(function: Function) -> list[ast.Return] | None:
@@ -74,11 +74,7 @@ def _returns_nothing(function: Function) -> bool:
     returns = _own_returns(function)
     if returns is None or isinstance(function.body[-1], ast.Raise):
         return False
-    return all(each.value is None or _is_none(each.value) for each in returns)
-
-
-def _is_none(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
+    return all(each.value is None or _is_constant(each.value, None) for each in returns)
 
 
 def _without_result(module: Module) -> Iterator[Finding]:

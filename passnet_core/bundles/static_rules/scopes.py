@@ -128,6 +128,15 @@ def bind_all(scope: Scope, statements: Sequence[ast.stmt]) -> None:
         pending.extend(ast.iter_child_nodes(node))
 
 
+def function_scope(arguments: ast.arguments, body: Sequence[ast.stmt], outer: Scope) -> Scope:
+    """The names of a function with these arguments and this body."""
+    scope, optional = Scope(outer), (arguments.vararg, arguments.kwarg)
+    for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, *filter(None, optional)):
+        scope.bind(each.arg, None)
+    bind_all(scope, body)
+    return scope
+
+
 def _bind_target(scope: Scope, target: ast.expr, value: ast.expr | None) -> None:
     if isinstance(target, ast.Name):
         scope.bind(target.id, value)

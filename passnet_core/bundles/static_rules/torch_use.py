@@ -21,8 +21,7 @@ from passnet_core.bundles.static_rules.scopes import (
     CODE_FROM_STRINGS,
     BoundNames,
     Module,
-    Scope,
-    bind_all,
+    function_scope,
     imported_from,
 )
 from passnet_core.records import Finding
@@ -111,12 +110,8 @@ class TorchVisitor(ast.NodeVisitor):
 
     def _enter(self, arguments: ast.arguments, body: Sequence[ast.stmt], traced: bool) -> None:
         outside = (self.scope, self.traced)
-        self.scope, self.traced = Scope(self.scope), traced
+        self.scope, self.traced = function_scope(arguments, body, self.scope), traced
         self.scopes.append(self.scope)  # kept alive: ids of scopes must stay unique
-        optional = (arguments.vararg, arguments.kwarg)
-        for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, *filter(None, optional)):
-            self.scope.bind(each.arg, None)
-        bind_all(self.scope, body)
         for statement in body:
             self.visit(statement)
         self.scope, self.traced = outside

@@ -52,10 +52,11 @@ def plain(bundle: Bundle, style: Style) -> Bundle | None:
         if found is None:
             return None
         code, helpers = found
-        host = {name: text for name, text in helpers.items() if _is_host(text)} if style.helper else {}
+        # kernels have to lie in the file of the pass, with their constants
+        host = {name: text for name, text in helpers.items() if style.helper and not text.startswith("@triton.jit")}
         own = {name: text for name, text in helpers.items() if name not in host}
         needed |= host
-        code = _with_helpers(code, own, sorted(_entered(host, code + "\n".join(own.values()))))
+        code = _with_helpers(code, own, sorted(_names(code + "\n".join(own.values())) & host.keys()))
         passes.append(PassFile(style.function + file.name, _styled(code, file.name.removesuffix(".py"), style)))
     helper = (PassFile(HELPER, _module(needed)),) if needed else ()
     return Bundle(tuple(passes), helper, "scripted")
@@ -185,16 +186,6 @@ def _closure(code: str) -> dict[str, str]:
 
 def _names(code: str) -> set[str]:
     return {each.id for each in ast.walk(ast.parse(code)) if isinstance(each, ast.Name)}
-
-
-def _is_host(definition: str) -> bool:
-    """Whether a definition is for the host: kernels have to lie in the file of the pass, with their constants."""
-    return not definition.startswith("@triton.jit")
-
-
-def _entered(host: Mapping[str, str], code: str) -> set[str]:
-    """The definitions of the helper module that the code names itself."""
-    return _names(code) & host.keys()
 
 
 def _with_helpers(code: str, own: Mapping[str, str], imported: Sequence[str]) -> str:

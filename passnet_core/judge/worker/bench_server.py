@@ -36,7 +36,7 @@ class ReferenceBenchServer:
         """Answer one request. Raises CandidateFault if the witness cannot compute, torch's error if memory runs out."""
         steps: Mapping[str, Callable[[framing.WireMessage], framing.WireMessage | None]] = {
             "begin": self._begin,
-            "draw": self._draw,
+            "draw": lambda request: self._opened.draw(request.fields["drawing"], request.fields["shapes"]),
             "exchange": lambda request: self._opened.exchange(),
             "redraw": lambda request: self._opened.redraw(request.fields["kept"]),
             "refer": lambda request: framing.WireMessage({"said": self._opened.refer(exact=request.fields["exact"])}),
@@ -44,7 +44,7 @@ class ReferenceBenchServer:
             "telling": self._telling,
             "control": lambda request: framing.WireMessage({"said": self._opened.control()}),
             "compile": lambda request: self._opened.compile(),
-            "right": self._right,
+            "right": lambda request: framing.WireMessage({"right": self._opened.right(self._actual(request))}),
             "judge": self._judge,
         }
         try:
@@ -67,17 +67,14 @@ class ReferenceBenchServer:
     def _begin(self, request: framing.WireMessage) -> None:
         self.bench = LocalReferenceBench(from_json(BenchPlan, request.fields["plan"]), self.witness, self.device)
 
-    def _draw(self, request: framing.WireMessage) -> None:
-        self._opened.draw(request.fields["drawing"], request.fields["shapes"])
-
     def _taken(self, request: framing.WireMessage) -> framing.WireMessage:
         entries, tensors = framing.pack_inputs(self._opened.taken())
         return framing.WireMessage({"inputs": entries}, tuple(tensors))
 
-    def _right(self, request: framing.WireMessage) -> framing.WireMessage:
+    def _actual(self, request: framing.WireMessage) -> Returned:
+        """What a call of the candidate returned, on this device."""
         tensors = [each.to(self.device.value) for each in request.tensors]
-        actual = encoding.unpacked(request.fields["actual"], tensors)
-        return framing.WireMessage({"right": self._opened.right(actual)})
+        return encoding.unpacked(request.fields["actual"], tensors)
 
     def _telling(self, request: framing.WireMessage) -> framing.WireMessage:
         source, shapes = request.fields["source"], request.fields["shapes"]
@@ -100,11 +97,7 @@ class ReferenceBenchServer:
             return bench.telling(here, shapes)
 
     def _judge(self, request: framing.WireMessage) -> framing.WireMessage:
-        packed = request.fields["actual"]
-        actual: Returned | None = None
-        if packed is not None:
-            tensors = [each.to(self.device.value) for each in request.tensors]
-            actual = encoding.unpacked(packed, tensors)
+        actual = None if request.fields["actual"] is None else self._actual(request)
         return framing.WireMessage({"judged": to_json(self._opened.judge(actual, fresh=request.fields["fresh"]))})
 
 

@@ -101,15 +101,6 @@ class CompilerProcess:
         return line
 
 
-def answers(files: Sequence[PassFile], launches: Sequence[Row], folder: Path, *, seconds: float) -> list[Row]:
-    """Compile these launches in a process that ends with them: see CompilerProcess."""
-    process = CompilerProcess(files, folder)
-    try:
-        return process.compiled(launches, seconds=seconds)
-    finally:
-        process.close()
-
-
 # --- in the process --------------------------------------------------------------------------------------------------
 
 

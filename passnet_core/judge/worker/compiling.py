@@ -7,6 +7,7 @@ GPU that is not there. The candidate reports this about itself, so the referee t
 import contextlib
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from triton.tools.tensor_descriptor import TensorDescriptor
 
 from passnet_core.judge.protocol.messages import TEXT_CHARACTERS, TEXTS_CHARACTERS
 from passnet_core.judge.worker import compiler_process
-from passnet_core.judge.worker.compiler_process import TEXTS, Row
+from passnet_core.judge.worker.compiler_process import TEXTS, CompilerProcess, Row
 from passnet_core.judge.worker.launch_recorder import launch_hook
 from passnet_core.judge.worker.memory_steps import function_of
 from passnet_core.records import Device, PassFile
@@ -59,9 +60,7 @@ def _compiled_on_device(call: Callable[[], object]) -> list[Row]:
     torch.cuda.synchronize()
     by_function = {kernel.function: kernel for kernel in compiled if kernel.function is not None}
     seen = [by_function[each] for each in launched if each in by_function]
-    counts: dict[str, int] = {}
-    for kernel in seen:
-        counts[kernel.hash] = counts.get(kernel.hash, 0) + 1
+    counts = Counter(kernel.hash for kernel in seen)
     first = {kernel.hash: kernel for kernel in reversed(seen)}
     capability = "{}.{}".format(*torch.cuda.get_device_capability())
     return [
@@ -104,16 +103,14 @@ def _compiled_elsewhere(call: Callable[[], object], folder: Path) -> list[Row]:
     except Exception:  # candidate code, which reads results that no kernel has written
         if not launches:
             raise
-    counts: dict[str, int] = {}
-    for each in launches:
-        text = json.dumps(each)
-        counts[text] = counts.get(text, 0) + 1
+    counts = Counter(map(json.dumps, launches))
     distinct = [json.loads(text) for text in counts][:MOST_KERNELS]
     if not distinct:
         return []
     files = [PassFile(each.name, each.read_text()) for each in sorted(folder.glob("*.py"))]
     described = [each for each in distinct if "problem" not in each]
-    rows = compiler_process.answers(files, described, folder.parent / "compiling", seconds=COMPILING_S)
+    with contextlib.closing(CompilerProcess(files, folder.parent / "compiling")) as process:
+        rows = process.compiled(described, seconds=COMPILING_S)
     compiled = iter(rows)
     return [
         {

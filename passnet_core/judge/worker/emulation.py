@@ -34,7 +34,6 @@ def mend() -> None:
     np.seterr(all="ignore")
     if not getattr(interpreter.InterpreterBuilder, "mended", False):
         _mend_bfloat16()
-        _mend_masked_loads()
         _mend_exchanges()
         _mend_libdevice()
         _refuse_the_rest()
@@ -152,11 +151,13 @@ def _mend_bfloat16() -> None:
     cast = builder.cast_impl
 
     def load(self: Any, pointers: Any, mask: Any, other: Any, *rest: Any, **named: Any) -> Any:
-        if pointers.get_element_ty() != tl.bfloat16:
-            return masked_load(self, pointers, mask, other, *rest, **named)
-        shape = np.shape(pointers.data)
-        spare = undefined(shape, np.dtype(np.uint16)) if other is None else to_bits(np.broadcast_to(other.data, shape))
+        kind, shape = pointers.get_element_ty(), np.shape(pointers.data)
         chosen = getattr(mask, "data", mask) if not isinstance(mask, np.ndarray) else mask
+        if kind != tl.bfloat16:
+            if other is None and not chosen.all():
+                other = handle(undefined(shape, holding_type(kind)), kind)
+            return masked_load(self, pointers, mask, other, *rest, **named)
+        spare = undefined(shape, np.dtype(np.uint16)) if other is None else to_bits(np.broadcast_to(other.data, shape))
         bits = interpreter._interpreter.load(pointers.data, chosen, spare, np.dtype(np.uint16))
         return handle(from_bits(bits), tl.bfloat16)
 
@@ -238,21 +239,6 @@ def undefined(shape: tuple[int, ...], kind: np.dtype[Any]) -> np.ndarray:
     filled = np.empty(shape, kind)
     filled.reshape(-1).view(np.uint8).fill(1 if kind == np.bool_ else 0xFF)
     return filled
-
-
-def _mend_masked_loads() -> None:
-    builder = interpreter.InterpreterBuilder
-    masked_load = builder.create_masked_load
-
-    def load(self: Any, pointers: Any, mask: Any, other: Any, *rest: Any, **named: Any) -> Any:
-        chosen = getattr(mask, "data", mask) if not isinstance(mask, np.ndarray) else mask
-        # bfloat16 has its own
-        if other is None and not chosen.all() and (kind := pointers.get_element_ty()) != tl.bfloat16:
-            spare = undefined(np.shape(pointers.data), interpreter._get_np_dtype(kind))
-            other = interpreter.TensorHandle(spare, kind)
-        return masked_load(self, pointers, mask, other, *rest, **named)
-
-    builder.create_masked_load = load
 
 
 def _mend_exchanges() -> None:
@@ -368,14 +354,14 @@ def _remember_shapes() -> None:
 # --- libdevice -------------------------------------------------------------------------------------------------------
 
 
-def _each(function: Callable[..., float]) -> Callable[..., np.ndarray]:
-    """Vectorize a function of Python numbers. It gives NaN where the function has no value."""
+def _each(function: Callable[..., float], otherwise: float = math.nan) -> Callable[..., np.ndarray]:
+    """Vectorize a function of Python numbers. otherwise: what it gives where the function has no value."""
 
     def one(*values: float) -> float:
         try:
             return function(*values)
         except (ValueError, OverflowError):
-            return math.nan
+            return otherwise
 
     return np.vectorize(one, otypes=[np.float64])
 
@@ -384,13 +370,6 @@ def _gamma(value: float) -> float:
     try:
         return math.gamma(value)
     except OverflowError:
-        return math.inf
-
-
-def _log_gamma(value: float) -> float:
-    try:
-        return math.lgamma(value)
-    except (OverflowError, ValueError):
         return math.inf
 
 
@@ -434,7 +413,7 @@ FLOAT_FUNCTIONS: dict[str, Callable[..., np.ndarray]] = {
     "fma": lambda x, y, z: x * y + z,
     "j0": lambda x: _averaged(lambda angle: np.cos(x * np.sin(angle))),
     "j1": lambda x: _averaged(lambda angle: np.cos(angle - x * np.sin(angle))),
-    "lgamma": _each(_log_gamma),
+    "lgamma": _each(math.lgamma, otherwise=math.inf),
     "nearbyint": np.rint,
     "ldexp": lambda x, exponent: np.ldexp(x, exponent.astype(np.int64)),
     "logb": lambda x: np.floor(np.log2(np.abs(x))),

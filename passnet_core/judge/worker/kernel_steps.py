@@ -25,7 +25,7 @@ from passnet_core.judge.protocol.messages import (
 )
 from passnet_core.judge.worker import emulation, launching
 from passnet_core.judge.worker.guarded_memory import FAR_BYTES, NativeAccess, kernel_line, tensors_in
-from passnet_core.judge.worker.launching import Place
+from passnet_core.judge.worker.launching import Place, Watcher
 from passnet_core.judge.worker.sampling import ZeroedMemory
 from passnet_core.records import AccessKind, MemoryAccess, TracedLaunch, TracedProgram, TracedTensor
 
@@ -64,8 +64,8 @@ def _recording(recorder: "_Recorder") -> Iterator[None]:
         yield
 
 
-class _Recorder:
-    """A watcher of launches that keeps what their programs access."""
+class _Recorder(Watcher):
+    """Keeps what the programs of launches access."""
 
     def __init__(self, inputs: Mapping[str, torch.Tensor]) -> None:
         self.inputs = inputs
@@ -135,9 +135,6 @@ class _Recorder:
             dtype=str(tensor.dtype).removeprefix("torch."),
             source=next(held, "")[:NAME_CHARACTERS],
         )
-
-    def end(self) -> None:
-        """Nothing is to be done."""
 
     # accesses
 

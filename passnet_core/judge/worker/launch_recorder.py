@@ -233,22 +233,14 @@ class Always:
 
         @functools.wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:
-            before, self.calling = self.calling, True
-            try:
+            with mock.patch.object(self, "calling", True):
                 return function(*args, **kwargs)
-            finally:
-                self.calling = before
 
         return call
 
-    @contextlib.contextmanager
-    def paused(self) -> Iterator[None]:
+    def paused(self) -> contextlib.AbstractContextManager[object]:
         """See nothing meanwhile of replacement functions, which are watched more closely."""
-        before, self.calling = self.calling, False
-        try:
-            yield
-        finally:
-            self.calling = before
+        return mock.patch.object(self, "calling", False)
 
     def told(self, function: Any) -> None:
         """A function of torch is called."""
@@ -256,11 +248,9 @@ class Always:
         if self.calling and name in COMPUTING and _calling_file().startswith(self.folder):
             self.seen["unwatched", name, bundle_line(self.folder), ""] += 1
 
-    @contextlib.contextmanager
-    def benching(self) -> Iterator[None]:
+    def benching(self) -> contextlib.AbstractContextManager[object]:
         """Note what runs in this context."""
-        with DispatchedOperations(Device.CPU, lambda seen: self._note(self.seen, seen)):
-            yield
+        return DispatchedOperations(Device.CPU, lambda seen: self._note(self.seen, seen))
 
     @contextlib.contextmanager
     def loading(self) -> Iterator[None]:
@@ -470,18 +460,14 @@ def _unwatched() -> Iterator[None]:
         yield
 
 
-@contextlib.contextmanager
-def compiled_launches(told: Callable[[str], object]) -> Iterator[None]:
+def compiled_launches(told: Callable[[str], object]) -> contextlib.AbstractContextManager[None]:
     """Tell the name of each kernel that is launched, by Triton's hook, which knows those compiled before as well."""
-    with launch_hook(lambda fields: told(str(fields.get("name", "")))):
-        yield
+    return launch_hook(lambda fields: told(str(fields.get("name", ""))))
 
 
-@contextlib.contextmanager
-def launch_hook(told: Callable[[Mapping[str, Any]], object]) -> Iterator[None]:
+def launch_hook(told: Callable[[Mapping[str, Any]], object]) -> contextlib.AbstractContextManager[None]:
     """Tell what Triton tells of each launch of a compiled kernel, such as its name and function."""
-    with hooked("launch_enter_hook", lambda metadata: told(metadata.get() if metadata is not None else {})):
-        yield
+    return hooked("launch_enter_hook", lambda metadata: told(metadata.get() if metadata is not None else {}))
 
 
 @contextlib.contextmanager

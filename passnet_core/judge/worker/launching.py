@@ -11,7 +11,7 @@ import operator
 import random
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from typing import Any
 
 import triton
 import triton.language as tl
@@ -53,14 +53,18 @@ class LaunchRefused(RuntimeError):
     """CUDA refuses a launch."""
 
 
-class Watcher(Protocol):
+class Watcher:
     """Sees each launch: what it was given, its programs, which it runs, and its end."""
 
-    def begin(self, name: str, grid: Place, arguments: dict[str, Any]) -> None: ...
+    def begin(self, name: str, grid: Place, arguments: dict[str, Any]) -> None:
+        """Nothing is to be done."""
 
-    def run(self, places: Sequence[Place], program: Callable[[Place], None]) -> None: ...
+    def run(self, places: Sequence[Place], program: Callable[[Place], None]) -> None:
+        for place in places:
+            program(place)
 
-    def end(self) -> None: ...
+    def end(self) -> None:
+        """Nothing is to be done."""
 
 
 watchers: list[Watcher] = []
@@ -78,7 +82,7 @@ queued: Callable[[Callable[[], None]], None] = lambda work: work()
 
 chance = random.SystemRandom()
 
-measuring: list[Callable[[], AbstractContextManager[None]]] = []
+measuring: list[Callable[[], AbstractContextManager[object]]] = []
 """Contexts that are entered wherever a bundle takes times."""
 
 inputs_given = [0]
@@ -184,11 +188,7 @@ def _run_programs(function: Any, grid: Place, given: dict[str, Any], converted: 
         function(**converted)
 
     try:
-        if watching:
-            watching[-1].run(places, program)
-        else:
-            for place in places:
-                program(place)
+        (watching[-1] if watching else Watcher()).run(places, program)
     except Exception as error:
         if triton.knobs.compilation.front_end_debugging:
             raise

@@ -50,16 +50,16 @@ class StepRecorder:
 
     def __post_init__(self) -> None:
         self.regions: dict[int, Region] = {}
-        prepared = {_storage(each).data_ptr() for each in self.packed if _is_tensor(each)}
+        prepared = {each.untyped_storage().data_ptr() for each in self.packed if _is_tensor(each)}
         for index, value in enumerate(self.arguments):
-            if _is_tensor(value) and (address := _storage(value).data_ptr()) not in {*self.regions, *prepared}:
-                self.regions[address] = Region(f"argument {index}", value.data_ptr(), _storage(value))
+            if _is_tensor(value) and (address := value.untyped_storage().data_ptr()) not in {*self.regions, *prepared}:
+                self.regions[address] = Region(f"argument {index}", value.data_ptr(), value.untyped_storage())
 
     # --- what happens ---
 
     def made_memory(self, result: torch.Tensor) -> None:
         """Memory was allocated in this call; its content is not defined."""
-        storage = _storage(result)
+        storage = result.untyped_storage()
         if storage.data_ptr() not in self.regions:
             # the storage is held until the end of the call, so that its address stays its own
             self.regions[storage.data_ptr()] = Region(f"made {len(self.made)}", storage.data_ptr(), storage)
@@ -148,7 +148,7 @@ class StepRecorder:
         raise CannotBeRepeated(f"has a {type(value).__name__}")
 
     def _located(self, tensor: torch.Tensor) -> Json:
-        storage = _storage(tensor)
+        storage = tensor.untyped_storage()
         region = self.regions.get(storage.data_ptr())
         if region is None:
             # not made in this call as far as was seen: its content is part of what the call uses
@@ -188,10 +188,6 @@ def function_of(function: Any) -> Json:
     """A function written in Triton: its file, its name there, and the line of its first decorator."""
     code = function.__code__
     return {"name": code.co_name, "file": Path(code.co_filename).name, "line": code.co_firstlineno}
-
-
-def _storage(tensor: torch.Tensor) -> torch.UntypedStorage:
-    return tensor.untyped_storage()
 
 
 def _is_tensor(value: Any) -> bool:

@@ -235,14 +235,10 @@ def _unchanged(tensor: torch.Tensor) -> torch.Tensor:
     return tensor
 
 
-def _getter(name: str) -> Any:
-    return getattr(torch.Tensor, name)
-
-
 ANSWERS: Mapping[Any, Function] = {
-    _getter("is_cuda"): lambda tensor: True,
-    _getter("is_cpu"): lambda tensor: False,
-    _getter("device"): _device_of,
+    torch.Tensor.is_cuda: lambda tensor: True,
+    torch.Tensor.is_cpu: lambda tensor: False,
+    torch.Tensor.device: _device_of,
     torch.Tensor.get_device: lambda tensor: 0,
     torch.Tensor.cuda: _unchanged,
     torch.Tensor.pin_memory: _unchanged,

@@ -93,9 +93,7 @@ class Provenance:
 
     def of(self, tensor: torch.Tensor, offset: int) -> torch.Tensor:
         """The kinds of a tensor's bytes, which are a further axis. offset: of its first element, in bytes."""
-        size = tensor.element_size()
-        strides = (*(size * each for each in tensor.stride()), 1)
-        return self.kinds.as_strided((*tensor.shape, size), strides, offset)
+        return _bytes_within(self.kinds, tensor, offset)
 
 
 @dataclass
@@ -207,9 +205,8 @@ class _Lent:
 
     def _elements(self, value: torch.Tensor) -> torch.Tensor:
         """Which bytes of the memory belong to this tensor."""
-        found, size = torch.zeros_like(self.changed), value.element_size()
-        shape, strides = (*value.shape, size), (*(size * each for each in value.stride()), 1)
-        found.as_strided(shape, strides, size * value.storage_offset()).fill_(True)
+        found = torch.zeros_like(self.changed)
+        _bytes_within(found, value, value.element_size() * value.storage_offset()).fill_(True)
         return found
 
 
@@ -398,6 +395,13 @@ class _Repeated:
         ):
             raise NotRepeated("a call uses memory beyond what it was given")
         return torch.empty(0, dtype=dtype).set_(storage, start // dtype.itemsize, shape, strides)
+
+
+def _bytes_within(memory: torch.Tensor, tensor: torch.Tensor, offset: int) -> torch.Tensor:
+    """What this memory has for each byte of a tensor, as a further axis. offset: of its first element, in bytes."""
+    size = tensor.element_size()
+    strides = (*(size * each for each in tensor.stride()), 1)
+    return memory.as_strided((*tensor.shape, size), strides, offset)
 
 
 def same_place(one: torch.Tensor, other: torch.Tensor) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from passnet_core.judge.worker.dispatching import EagerDispatchMode
-from passnet_core.judge.worker.launching import Place
+from passnet_core.judge.worker.launching import Place, Watcher
 from passnet_core.judge.worker.repeating import InterpreterWork
 
 MOST_PROGRAMS = 64
@@ -37,8 +37,8 @@ class ZeroedMemory(EagerDispatchMode):
         return made.zero_() if func in NOT_FILLED else made
 
 
-class Sampling:
-    """Chooses the programs that run. A watcher of launches. work: what the interpreter has done so far."""
+class Sampling(Watcher):
+    """Chooses the programs that run. work: what the interpreter has done so far."""
 
     def __init__(self, work: InterpreterWork, chance: random.Random) -> None:
         self.work, self.chance = work, chance
@@ -51,12 +51,6 @@ class Sampling:
             if self.work.seconds >= end:
                 return
 
-    def begin(self, name: str, grid: Place, arguments: dict[str, Any]) -> None:
-        """Nothing is to be done."""
-
     def run(self, places: Sequence[Place], program: Callable[[Place], None]) -> None:
         for place in self.chosen(places):
             program(place)
-
-    def end(self) -> None:
-        """Nothing is to be done."""

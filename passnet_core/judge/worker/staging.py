@@ -93,7 +93,7 @@ class Staging:
         if _bytes(self.inputs) > LARGE_BYTES:
             self.buffers, self.kept = [], {}
 
-    def pack(self, function: Callable[[list[Any]], Any], *, fresh: bool) -> None:
+    def _pack(self, function: Callable[[list[Any]], Any], *, fresh: bool) -> None:
         """Place the inputs, and run the bundle's prepare(weights) if it has one, with only the weights readable. It is
         not run anew for the same weights in the same tensors, as it is not in a model."""
         self._place(fresh)
@@ -117,22 +117,12 @@ class Staging:
             for index in weights
         )
 
-    def call(
-        self,
-        name: str,
-        function: Callable[[list[Any]], Any],
-        *,
-        fresh: bool,
-        packed: bool = False,
-        trusted: bool = False,
-    ) -> Observed:
-        """Make one call. fresh: relocate the inputs; otherwise reuse the previous call's tensors if they fit. packed:
-        the bundle's weights have been prepared already. trusted: it is torch's own code, of which nobody asks what it
-        overwrote or left unfinished: its inputs do not come late, and its outputs are not kept."""
-        if packed:
-            self._place(fresh)
-        else:
-            self.pack(function, fresh=fresh)
+    def call(self, name: str, function: Callable[[list[Any]], Any], *, fresh: bool, trusted: bool = False) -> Observed:
+        """Make one call. fresh: relocate the inputs; otherwise reuse the previous call's tensors if they fit.
+
+        trusted: it is torch's own code, of which nobody asks what it overwrote or left unfinished: its inputs do not
+        come late, and its outputs are not kept."""
+        self._pack(function, fresh=fresh)
         self._poison()
         if not trusted:
             self._delay_inputs()

@@ -24,7 +24,7 @@ import triton.runtime.interpreter as interpreter
 from passnet_core.judge.worker import emulation, kernel_syntax, launching
 from passnet_core.judge.worker.guarded_memory import NativeAccess, kernel_line, outside, place_text, tensors_in
 from passnet_core.judge.worker.interleaving import Turns
-from passnet_core.judge.worker.launching import Place
+from passnet_core.judge.worker.launching import Place, Watcher
 
 Range = tuple[int, int]
 """An address, and the address after the last byte."""
@@ -107,7 +107,7 @@ def watched(
     it; None: all. chosen: chooses the programs of each launch that run, one after the other; None: all. With a seed all
     run."""
     emulation.mend()
-    checker = _Checker(on_problem, seed, extent_of or _whole, chosen or _all)
+    checker = _Checker(on_problem, seed, extent_of or _whole, chosen or iter)
     with contextlib.ExitStack() as undoing:
 
         def replace(owner: Any, name: str, value: Any) -> None:
@@ -150,10 +150,6 @@ def _gathering_anywhere(gather: Callable[..., Any]) -> Callable[..., Any]:
 def _whole(storage: Any) -> Range:
     start = storage.data_ptr()
     return start, start + storage.nbytes()
-
-
-def _all(places: Sequence[Place]) -> Iterable[Place]:
-    return places
 
 
 # --- arguments -------------------------------------------------------------------------------------------------------
@@ -310,7 +306,7 @@ class _Program:
 NOBODY = _Program(-1, (0, 0, 0))
 
 
-class _Checker:
+class _Checker(Watcher):
     """Sees the launches and every access in them."""
 
     def __init__(
@@ -513,20 +509,17 @@ class _Checker:
         owners = np.searchsorted(self.starts, pointers, side="right") - 1
         ends = self.ends[owners] if self.storages else np.zeros(pointers.shape, np.uint64)
         inside = mask & (owners >= 0) & (pointers <= ends - np.uint64(size))
-        outside = mask & ~inside
+        beyond = mask & ~inside
         found = [
             (cells, pointers[lanes], lanes)
             for number, cells in enumerate(self.storages)
             if (lanes := inside & (owners == number)).any()
         ]
-        if outside.any():
-            self._tell_outside(pointers[outside], size, doing, [cells for cells, _, _ in found])
+        if beyond.any():
+            # of all tensors, those that the same operation touches are the likeliest
+            touched = [cells for cells, _, _ in found]
+            self._tell("outside", *outside(pointers[beyond], size, doing, touched or self.storages))
         return inside, found
-
-    def _tell_outside(self, addresses: np.ndarray, size: int, doing: str, touched: Sequence[_Cells]) -> None:
-        """Describe accesses outside. Of all tensors, those that the same operation touches are the likeliest."""
-        name, text = outside(addresses, size, doing, touched or self.storages)
-        self._tell("outside", name, text)
 
     # races
 
@@ -657,7 +650,8 @@ class _Checker:
             self._tell("duplicates", cells.name, text)
 
     def _tell(self, kind: str, argument: str, text: str) -> None:
-        line = _line()
+        place = kernel_line()
+        line = f", {place[0]} line {place[1]}" if place else ""
         if (kind, argument, line) in self.told or len(self.problems) >= MOST_PROBLEMS:
             return
         self.told.add((kind, argument, line))
@@ -665,12 +659,6 @@ class _Checker:
         self.problems.append(problem)
         if self.on_problem is not None:
             self.on_problem(problem)
-
-
-def _line() -> str:
-    """Where the kernel is, as ", pass.py line 12"."""
-    place = kernel_line()
-    return f", {place[0]} line {place[1]}" if place else ""
 
 
 class _CheckedAccess(NativeAccess):

@@ -68,7 +68,8 @@ def memory_floor(witness: WorkerProcess, fills: Fills, picked: Sequence[Picked])
     speed, cache = facts.get("bytes_per_us"), facts.get("l2_bytes")
     if not (picked and isinstance(speed, float) and speed > 0 and isinstance(cache, int)):
         return None
-    written = bytes_of([picked[0].returned])
+    outputs = [each.value for each in picked[0].returned.outputs]
+    written = sum(value.nbytes for value in outputs if isinstance(value, torch.Tensor))
     moved = sum(timed_inputs.bytes_of(fill) for fill in fills) + written
     evidence = Evidence(
         MEMORY_FLOOR,
@@ -77,11 +78,3 @@ def memory_floor(witness: WorkerProcess, fills: Fills, picked: Sequence[Picked])
         (("moved_bytes", float(moved)), ("bytes_per_us", speed)),
     )
     return MemoryFloor(evidence, IMPOSSIBLE * max(0, written - cache) / speed)
-
-
-def bytes_of(returned: Sequence[Returned]) -> int:
-    """How many bytes the outputs of one of these calls have, of the largest."""
-    return max(
-        sum(output.value.nbytes for output in each.outputs if isinstance(output.value, torch.Tensor))
-        for each in returned
-    )

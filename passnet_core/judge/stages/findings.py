@@ -77,3 +77,8 @@ class Facts:
     """Why the matches could not be replaced in the graph, or empty."""
     warnings: tuple[str, ...] = ()
     evidence: tuple[Evidence, ...] = ()
+
+    @property
+    def parts(self) -> tuple[Verification | Census | Measurement, ...]:
+        """The findings of the stages that had any, in their order."""
+        return tuple(each for each in (self.verification, self.census, self.measurement) if each is not None)

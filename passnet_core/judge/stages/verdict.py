@@ -24,7 +24,6 @@ from passnet_core.records import (
     Job,
     MatchReport,
     Outcome,
-    PassMatches,
     Phase,
     SolverKind,
     Stage,
@@ -137,12 +136,8 @@ def decide(job: Job, facts: Facts) -> tuple[Verdict, str]:
         return Verdict.INFRASTRUCTURE, "The judge stopped before it compared values. Run the job again."
     if facts.census is not None and facts.census.verdict in WRONG | {Verdict.COMPILE_FAILED}:
         return facts.census.verdict, facts.census.reason
-    parts = (verification, facts.census, measurement)
-    doubt = min(
-        (part for part in parts if part is not None and part.verdict in DOUBTS),
-        key=lambda part: DOUBTS.index(part.verdict),
-        default=None,
-    )
+    doubts = (part for part in facts.parts if part.verdict in DOUBTS)
+    doubt = min(doubts, key=lambda part: DOUBTS.index(part.verdict), default=None)
     if doubt is not None:
         return doubt.verdict, doubt.reason
     if measurement is not None and job.spec.stage is Stage.MEASURE:
@@ -167,16 +162,12 @@ def _no_match(match: MatchReport) -> str:
     """Why no pass matches: the pass that came nearest, and what stopped it."""
     if not match.passes:
         return "The bundle contains no pass."
-    missed = [each for each in match.passes if each.miss is not None]
+    missed = [(each.name, each.miss) for each in match.passes if each.miss is not None]
     if not missed:
         return "No pass matches this subgraph."
-    nearest = max(missed, key=lambda each: len(each.miss.matched) if each.miss else 0)
+    name, miss = max(missed, key=lambda each: len(each[1].matched))
     lead = "The pass does not match" if len(match.passes) == 1 else f"None of {len(match.passes)} passes matches"
-    return f"{lead}. {_miss(nearest)}"
-
-
-def _miss(nearest: PassMatches) -> str:
-    return f"{nearest.name} came nearest: {nearest.miss.reason}" if nearest.miss else ""
+    return f"{lead}. {name} came nearest: {miss.reason}"
 
 
 def _matched(match: MatchReport) -> str:
@@ -251,9 +242,8 @@ def _warnings(facts: Facts) -> tuple[str, ...]:
     found = list(facts.warnings)
     if facts.match is not None and facts.match.count:
         found += [f"{each.name} matches nothing." for each in facts.match.passes if not each.matches]
-    for part in (facts.verification, facts.census, facts.measurement):
-        if part is not None:
-            found += part.warnings
+    for part in facts.parts:
+        found += part.warnings
     return tuple(dict.fromkeys(found))
 
 
@@ -261,7 +251,6 @@ def _evidence(facts: Facts) -> tuple[Evidence, ...]:
     found = list(facts.evidence)
     if isinstance(facts.end, CandidateFault) and facts.end.trace:
         found.append(Evidence("traceback", facts.end.trace))
-    for part in (facts.verification, facts.census, facts.measurement):
-        if part is not None:
-            found += part.evidence
+    for part in facts.parts:
+        found += part.evidence
     return tuple(found)

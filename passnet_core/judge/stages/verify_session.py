@@ -149,9 +149,15 @@ class VerifySession:
         self.planned_draws = self._planned()
         self.planned = self.planned_draws[0]
         """The input draw that is being compared."""
-        self.plan = self._plan()
-        self.bench = self._bench()
-        on_cpu = asked.job.spec.device is Device.CPU
+        self.plan = BenchPlan(
+            specs=self.specs,
+            roles=tuple(self.roles.get(spec.name, PLAIN_ROLE) for spec in self.specs),
+            seed=asked.seed,
+            strict=self.strict,
+            is_candidate=self.is_candidate,
+        )
+        on_cpu, witness = asked.job.spec.device is Device.CPU, asked.witness
+        self.bench: ReferenceBench = LocalReferenceBench(self.plan, witness) if on_cpu else witness.bench(self.plan)
         interpreted = on_cpu and self.is_candidate
         self.pace = Pace(self.specs, interpreted=interpreted, rescaled=asked.rescaled, uncompared=before is not None)
         self.settled = False
@@ -172,19 +178,6 @@ class VerifySession:
         self.chance = random.Random(asked.seed)
         self.watched: list[WatchedCall] = before.watched if before is not None else []
         """The candidate's calls, with what its replacement functions did in each."""
-
-    def _plan(self) -> BenchPlan:
-        return BenchPlan(
-            specs=self.specs,
-            roles=tuple(self.roles.get(spec.name, PLAIN_ROLE) for spec in self.specs),
-            seed=self.asked.seed,
-            strict=self.strict,
-            is_candidate=self.is_candidate,
-        )
-
-    def _bench(self) -> ReferenceBench:
-        plan, witness = self.plan, self.asked.witness
-        return LocalReferenceBench(plan, witness) if self.asked.job.spec.device is Device.CPU else witness.bench(plan)
 
     def at_recorded_sizes(self) -> "VerifySession":
         """A session in which the subgraph is as it was recorded: this one, unless numbers of its source shrank."""

@@ -11,7 +11,7 @@ import os
 import platform
 import stat
 import struct
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -219,13 +219,8 @@ def _restrict_files(libc: ctypes.CDLL, reach: Reach) -> None:
 
 
 def _rights(reach: Reach) -> Iterator[tuple[Path, int]]:
-    def each(paths: Iterable[Path], access: int) -> Iterator[tuple[Path, int]]:
-        return ((path, access) for path in paths)
-
-    yield from each(reach.read, READ)
-    yield from each(reach.listed, READ_DIR)
-    yield from each(reach.use, USE)
-    yield from each(reach.own, ALL)
+    for paths, access in ((reach.read, READ), (reach.listed, READ_DIR), (reach.use, USE), (reach.own, ALL)):
+        yield from ((path, access) for path in paths)
 
 
 def _allow(libc: ctypes.CDLL, rules: int, path: Path, access: int) -> None:

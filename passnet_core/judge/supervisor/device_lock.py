@@ -33,11 +33,9 @@ class DeviceLock:
         self.waiting = waiting
         self._share = contextlib.ExitStack()
 
-    @contextlib.contextmanager
-    def alone(self) -> Iterator[None]:
+    def alone(self) -> contextlib.AbstractContextManager[None]:
         """Hold the device for measuring: nobody else computes on it."""
-        with self._locked(fcntl.LOCK_EX, "Waiting until nobody else uses the device."):
-            yield
+        return self._locked(fcntl.LOCK_EX, "Waiting until nobody else uses the device.")
 
     @contextlib.contextmanager
     def shared(self) -> Iterator[None]:

@@ -125,6 +125,9 @@ def _names() -> dict[Any, str]:
             function = getattr(module, name, None)
             if function is not None and refused_for(f"{space}.{name}") is None:
                 names.setdefault(function, f"{space}.{name}")
+    for name in ("atleast_1d", "atleast_2d", "atleast_3d"):
+        # what torch's Python calls with a list, in which it does not see a traced tensor
+        names.setdefault(getattr(torch._C._VariableFunctions, name), f"torch.{name}")
     return names
 
 

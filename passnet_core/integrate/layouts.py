@@ -60,11 +60,23 @@ def _extent(shape: Sequence[int], strides: Sequence[int]) -> int:
 def laid_out(
     function: Function, wanted: Sequence[ResultLayout | None], found: Sequence[ResultLayout | None]
 ) -> Function:
-    """The function, whose results lie as found, with results that lie as wanted: copied where they do not."""
+    """The function, whose results lay as found, with results that lie as wanted: copied where they do not, or where
+    they come to lie otherwise."""
     steps = [want if want and have and not want.is_like(have) else None for want, have in zip(wanted, found)]
-    if not any(steps):
-        return function
-    return lambda *given: moved(function(*given), given, steps)
+    usual = [have.strides if have else None for have in found]
+
+    def call(*given: Any) -> Any:
+        returned = function(*given)
+        if isinstance(returned, tuple | list):
+            alike = [each.stride() if isinstance(each, torch.Tensor) else None for each in returned] == usual
+        else:
+            alike = isinstance(returned, torch.Tensor) and returned.stride() == usual[0]
+        if alike and not moving:
+            return returned
+        return moved(returned, given, steps if alike else wanted)
+
+    moving = any(steps)
+    return call
 
 
 def moved(returned: Any, given: Sequence[Any], steps: Sequence[ResultLayout | None]) -> Any:

@@ -1687,6 +1687,27 @@ CASES: dict[str, Case] = {
         """,
         {"in_0": (), "in_1": (1, 3)},
     ),
+    "roots-in-float64": Case(
+        """
+        tmp_0 = in_0.abs().sqrt()
+        tmp_1 = in_0.std(-1)
+        tmp_2 = torch.norm(in_0, dim=-1)
+        return (tmp_0 + 1, tmp_1, tmp_2)
+        """,
+        X,
+        ("float64",),
+    ),
+    "inverted-bits": Case("return (torch.bitwise_not(in_0) ^ 3,)", X, ("int8", "uint8", "int64")),
+    "axes-of-tensors-in-a-list": Case(
+        """
+        tmp_0 = torch.atleast_2d([in_0, in_1])
+        tmp_1 = tmp_0[0]
+        tmp_2 = tmp_0[1]
+        return (tmp_1 + 1, tmp_2 * 2)
+        """,
+        {"in_0": (3, 5, 7), "in_1": (5,)},
+        (F32,),
+    ),
 }
 
 

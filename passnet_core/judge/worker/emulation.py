@@ -40,6 +40,7 @@ def mend() -> None:
         _mend_language()
         _remember_shapes()
         _mend_constants()
+        interpreter.InterpreterBuilder.get_all_ones_value = _all_ones
         block_arithmetic.mend()
         kernel_syntax.mend()
         launching.mend()
@@ -62,6 +63,11 @@ def _mend_constants() -> None:
         operator = getattr(tl.constexpr, name, None)
         if operator is not None:
             setattr(tl.constexpr, name, _leaving_blocks(operator))
+
+
+def _all_ones(self: Any, kind: Any) -> Any:
+    """What ~x is x ^ of. numpy takes no -1 for an unsigned integer."""
+    return interpreter.TensorHandle(np.full(1, -1).astype(interpreter._get_np_dtype(kind)), kind.scalar)
 
 
 def _require_constants() -> None:

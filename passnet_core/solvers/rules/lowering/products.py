@@ -83,8 +83,17 @@ def linear(x: Value, weight: Value, bias: Argument = None) -> Value:
 
 
 def added_to(product: Operation, x: Value, one: Value, y: Value, beta: Argument = 1, alpha: Argument = 1) -> Argument:
-    """beta * x + alpha * a product of two others."""
+    """beta * x + alpha * a product of two others. Raises Unsupported for integers with factors that are none."""
+    if not x.dtype.is_float and not (isinstance(beta, int) and isinstance(alpha, int)):
+        raise Unsupported("factors of integers that are no integers")
     return add(x if beta == 1 else mul(x, beta), product(one, y), alpha)
+
+
+def summed_product(one: Value, y: Value) -> Argument:
+    """The sum of the products of matrices. Raises Unsupported where eager rounds it after each of them."""
+    if one.dtype.name not in ("float32", "float64"):
+        raise Unsupported("a sum of products that eager rounds one by one")
+    return summed(matmul(one, y), 0)
 
 
 def cross(x: Value, y: Value, dim: int | None = -1) -> Value:
@@ -172,7 +181,7 @@ PRODUCTS: Mapping[str, Operation] = {
     **dict.fromkeys(("outer", "ger"), outer),
     **dict.fromkeys(("addmm", "addmv", "baddbmm"), partial(added_to, matmul)),
     "addr": partial(added_to, outer),
-    "addbmm": partial(added_to, lambda one, y: summed(matmul(one, y), 0)),
+    "addbmm": partial(added_to, summed_product),
     "vecdot": lambda x, y, dim=-1: summed(mul(x, y), dim),
 }
 """Products, by label."""

@@ -163,24 +163,23 @@ class PassBackend:
     ) -> Function:
         """The callable for a captured graph, with the passes applied where they match and may be applied. mode,
         options: those of torch.compile, for Inductor."""
-        configured: Mapping[str, Any] = options or {}
-        if self.rest == "eager" and (mode or options):
-            self._warn(FOR_INDUCTOR, FOR_INDUCTOR)
-        elif mode:
-            from passnet_core.integrate.inductor import options_of
-
-            configured = {**options_of(mode), **configured}
         reason = left_alone(captured, example_inputs)
         if reason:
             if reason == TRAINING:
                 self._warn(TRAINING, FOR_TRAINING)
             self._captured.append(_Captured(GraphExplanation(_operations(captured.graph), {}, reason), {}))
-        if self.rest == "inductor":
-            return self._in_inductor(captured, example_inputs, configured, alone=bool(reason))
-        if not reason:
-            self._apply(captured.graph, example_inputs)
-            captured.recompile()
-        return captured.forward
+        if self.rest == "eager":
+            if mode or options:
+                self._warn(FOR_INDUCTOR, FOR_INDUCTOR)
+            if not reason:
+                self._apply(captured.graph, example_inputs)
+                captured.recompile()
+            return captured.forward
+        from passnet_core.integrate.inductor import PreGradPass, compiled, options_of
+
+        digests = " ".join(each.digest for each in self.bundles)
+        hook = None if reason else PreGradPass(lambda graph: self._apply(graph, example_inputs), digests)
+        return compiled(captured, example_inputs, {**(options_of(mode) if mode else {}), **(options or {})}, hook)
 
     def explain(self) -> Explanation:
         """What was captured so far, which passes matched how often, and what was left alone and why."""
@@ -201,24 +200,6 @@ class PassBackend:
                         each.prepared.refresh()
 
     # --- inside ---
-
-    def _in_inductor(
-        self,
-        captured: torch.fx.GraphModule,
-        example_inputs: Sequence[Any],
-        options: Mapping[str, Any],
-        *,
-        alone: bool,
-    ) -> Function:
-        """The callable for a graph to which Inductor applies the passes, unless it is left alone, before it does
-        anything else with it."""
-        from passnet_core.integrate.inductor import PreGradPass, compiled
-
-        if alone:
-            return compiled(captured, example_inputs, options)
-        digests = " ".join(each.digest for each in self.bundles)
-        hook = PreGradPass(lambda graph: self._apply(graph, example_inputs), digests)
-        return compiled(captured, example_inputs, options, hook)
 
     def _apply(self, graph: torch.fx.Graph, example_inputs: Sequence[Any]) -> None:
         """Apply the passes to a graph, in place, and note what came of it."""

@@ -17,7 +17,7 @@ from pages.ui.graphs import STRETCH, graph_view
 from pages.ui.places import place_of
 from pages.ui.results import result_tabs
 from pages.ui.text import count, plain
-from passnet_core.bundles.reading import judged_of, zipped
+from passnet_core.bundles.reading import folder_files, judged_of, zipped
 from passnet_core.bundles.static_rules.findings import findings
 from passnet_core.errors import UnknownItem
 from passnet_core.graphs import rendering
@@ -140,7 +140,8 @@ def download_bundle(task: Task, draft: EditorDraft) -> None:
         outcomes: Sequence[Outcome] = ()
         with contextlib.suppress(UnknownItem):
             outcomes = resources.service().outcomes(run) if run else ()
-        return zipped(bundle, judged_of(task, [each for each in outcomes if each.bundle_digest == bundle.digest]))
+        ours = [each for each in outcomes if each.bundle_digest == bundle.digest]
+        return zipped(folder_files(bundle, judged_of(task, ours)))
 
     st.download_button(
         "Download the bundle",

@@ -17,7 +17,7 @@ from passnet_core.scoring.intervals import Interval
 from passnet_core.whole_models.captured import ModelFile
 from passnet_core.whole_models.choosing import RULES
 from passnet_core.whole_models.report import WAYS, ModelReport, PassInModel, graph_of
-from passnet_core.whole_models.searches import BUNDLE, SearchProgress, zipped
+from passnet_core.whole_models.searches import BUNDLE, SearchProgress, zipped_report
 from passnet_core.whole_models.timing import TimingAnswer, Way
 
 POLL_S = 1.0
@@ -215,7 +215,7 @@ def _use(progress: SearchProgress, found: ModelReport) -> None:
     )
     st.download_button(
         "Download the bundle and the report",
-        data=lambda: zipped(progress.folder),
+        data=lambda: zipped_report(progress.folder),
         file_name=f"{found.model.name}-passes.zip",
         mime="application/zip",
         icon=":material/download:",

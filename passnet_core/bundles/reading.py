@@ -4,7 +4,7 @@ import errno
 import io
 import json
 import zipfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from passnet_core import outside
@@ -49,11 +49,11 @@ def folder_files(bundle: Bundle, judged: Sequence[JudgedSubgraph] = ()) -> dict[
     return files
 
 
-def zipped(bundle: Bundle, judged: Sequence[JudgedSubgraph] = ()) -> bytes:
-    """A bundle's folder as a ZIP archive."""
+def zipped(files: Mapping[str, str | bytes]) -> bytes:
+    """Files, by name, as a ZIP archive."""
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, text in folder_files(bundle, judged).items():
+        for name, text in files.items():
             archive.writestr(name, text)
     return content.getvalue()
 

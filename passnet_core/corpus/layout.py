@@ -94,7 +94,8 @@ def forward_arguments(code: str, where: str) -> tuple[tuple[str, bool], ...]:
         for inner in statement.body if isinstance(statement, ast.ClassDef) else ():
             if isinstance(inner, ast.FunctionDef) and inner.name == "forward":
                 arguments = [*inner.args.posonlyargs, *inner.args.args][1:]
-                return tuple((each.arg, _is_symbolic(each.annotation)) for each in arguments)
+                annotations = [ast.unparse(each.annotation) if each.annotation else "" for each in arguments]
+                return tuple((each.arg, "SymInt" in text) for each, text in zip(arguments, annotations))
     raise BadInput(f"{where} has no class with a forward method. It must define a GraphModule, as PassNet records it.")
 
 
@@ -237,7 +238,3 @@ def _read(root: Path, path: Path) -> str | None:
 def _shown(root: Path, path: Path) -> str:
     """Return the path from the task's name on, as messages show it."""
     return f"{root.name}/{path.relative_to(root).as_posix()}" if path != root else root.name
-
-
-def _is_symbolic(annotation: ast.expr | None) -> bool:
-    return annotation is not None and "SymInt" in ast.unparse(annotation)

@@ -84,8 +84,9 @@ def _replacement(module: ModuleType, file: str, calling: Callable[[Function], Fu
         raise LoadProblem(f"{file} does not define {missing[0]}(). A pass defines {', '.join(NEEDED)}.")
     replacement: Any = calling(module.replacement_func)()
     if not callable(replacement):
+        what = "None" if replacement is None else f"a {type(replacement).__name__}"
         raise LoadProblem(
-            f"replacement_func() of {file} returns {_article(replacement)} instead of a function. Name the replacement"
+            f"replacement_func() of {file} returns {what} instead of a function. Name the replacement"
             " instead of calling it: return replacement.",
             place_of(module.replacement_func),
         )
@@ -109,10 +110,6 @@ def _traced(trace: Callable[[Callable[..., Any]], Any], function: Callable[..., 
         return trace(function)
     except Exception as error:  # the function is candidate code
         raise UntraceablePattern(f"{label} cannot be traced: {error}") from error
-
-
-def _article(value: object) -> str:
-    return "None" if value is None else f"a {type(value).__name__}"
 
 
 def _hook(module: ModuleType, arguments: Graph) -> Hook | None:

@@ -86,13 +86,9 @@ class _RecordFactories(TorchFunctionMode):
         kwargs = kwargs or {}
         if _holds_proxy((args, kwargs)) or not signatures.name_of(func).startswith(("torch.", "operator.")):
             return func(*args, **kwargs)
-        if signatures.canonical(signatures.name_of(func)) not in _known_functions():
+        if signatures.canonical(signatures.name_of(func)) not in signatures._names().values():
             return func(*args, **kwargs)
         return self.tracer.create_proxy("call_function", func, args, kwargs)
-
-
-def _known_functions() -> frozenset[str]:
-    return frozenset(signatures._names().values())
 
 
 def _holds_proxy(value: Any) -> bool:

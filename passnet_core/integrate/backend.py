@@ -38,8 +38,6 @@ UNFROZEN = (
     "{} prepares weights, and does so in each call, since weights may change. backend(..., frozen=True) prepares them"
     " once; call refresh() when they have changed."
 )
-
-
 OUTSIDE = (
     "A match of pass {} is not like what was judged: {}. It is left to the graph's own operations, as others may be:"
     " explain() lists them."

@@ -40,7 +40,7 @@ def found(named: str | Path | Bundle) -> ChosenBundle:
     if isinstance(named, Bundle):
         return ChosenBundle(named, _bundled_tasks(named.digest))
     digits = str(named).lower()
-    if Path(named).exists() or not _is_digest(digits):
+    if Path(named).exists() or len(digits) < LEAST_DIGITS or set(digits) - set("0123456789abcdef"):
         bundle = read_bundle(Path(named))
         return ChosenBundle(bundle, _bundled_tasks(bundle.digest) or read_judged(bundle, Path(named)))
     known = {**_references(), **_of_rules()}
@@ -65,10 +65,6 @@ def _bundled_tasks(digest: str) -> tuple[JudgedSubgraph, ...]:
 @cache
 def _corpus() -> Corpus:
     return Corpus([BUNDLED_DATA / "tasks"])
-
-
-def _is_digest(text: str) -> bool:
-    return len(text) >= LEAST_DIGITS and not set(text) - set("0123456789abcdef")
 
 
 @cache

@@ -31,8 +31,8 @@ def left_alone(captured: torch.fx.GraphModule, example_inputs: Sequence[Any]) ->
         return TRANSFORM
     if any(each.requires_grad for each in tensors) and (torch.is_grad_enabled() or _enables_gradients(captured.graph)):
         return TRAINING
-    devices = {"cpu", "cuda", *(each.device.type for each in tensors)}
-    if any(map(_is_autocast, devices)) or any(_autocasts(node) for node in captured.graph.nodes):
+    devices = filter(torch.amp.is_autocast_available, {"cpu", "cuda", *(each.device.type for each in tensors)})
+    if any(map(torch.is_autocast_enabled, devices)) or any(_autocasts(node) for node in captured.graph.nodes):
         return AUTOCAST
     return next(_unusual(tensors, example_inputs), "")
 
@@ -57,10 +57,6 @@ def _transformed(graph: torch.fx.Graph) -> bool:
         name.endswith("_nesting") or str(getattr(node.target, "__module__", "")).startswith("torch._functorch")
         for node, name in _called(graph)
     )
-
-
-def _is_autocast(device: str) -> bool:
-    return torch.amp.is_autocast_available(device) and torch.is_autocast_enabled(device)
 
 
 def _autocasts(node: torch.fx.Node) -> bool:

@@ -62,7 +62,8 @@ def operator_for(
         conduct.verify,
         conduct.frozen,
     ]
-    name = f"{_word(callee.traced.name)}_{hashlib.sha256(json.dumps(said).encode()).hexdigest()[:16]}"
+    word = re.sub(r"\W", "_", callee.traced.name, flags=re.ASCII)
+    name = f"{word}_{hashlib.sha256(json.dumps(said).encode()).hexdigest()[:16]}"
     if name not in CALLS:
         from passnet_core.integrate.inductor import call_directly
 
@@ -74,10 +75,6 @@ def operator_for(
 
 def _operator(name: str) -> Any:
     return getattr(getattr(torch.ops, SPACE), name).default
-
-
-def _word(name: str) -> str:
-    return re.sub(r"\W", "_", name, flags=re.ASCII)
 
 
 def _define(name: str, callee: Callee, kinds: Sequence[str]) -> None:

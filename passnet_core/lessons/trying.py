@@ -34,7 +34,9 @@ class TriedBundle:
 def trials(lesson: Lesson, judge: Judge) -> Iterator[TriedBundle]:
     """Grade every bundle of a lesson, and yield each as soon as it is judged."""
     yield _trial(lesson, SOLUTION, lesson.solution, judge, _of_solution)
-    yield _trial(lesson, START, lesson.start, judge, _of_start)
+    yield _trial(
+        lesson, START, lesson.start, judge, lambda grade: "The start gets all stars already." if grade.passed else ""
+    )
     yield from of_mistakes(lesson, lesson.mistakes, judge)
 
 
@@ -62,10 +64,6 @@ def _of_solution(grade: Grade) -> str:
     if grade.passed:
         return ""
     return f"The solution lacks the stars {', '.join(grade.missing)}."
-
-
-def _of_start(grade: Grade) -> str:
-    return "The start gets all stars already." if grade.passed else ""
 
 
 def symptoms_seen(trial: TriedBundle) -> Iterator[str]:

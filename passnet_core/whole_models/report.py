@@ -229,8 +229,9 @@ class ModelReport:
         for each in self.passes:
             saved = each.saved_us()
             size = max((len(part.nodes) for part in each.parts), default=0)
+            origin = "this model" if each.origin == RULES else each.origin
             yield (
-                f"| {each.name} | {_origin(each)} | {len(each.parts)} | {size} |"
+                f"| {each.name} | {origin} | {len(each.parts)} | {size} |"
                 f" {each.verdicts} | {'' if saved is None else f'{saved:.1f}'} |"
                 f" {_cell(each.left_out) or 'yes'} |"
             )
@@ -313,10 +314,6 @@ def ways_data(timing: TimingAnswer) -> list[dict[str, Any]]:
         }
         for each in timing.ways
     ]
-
-
-def _origin(judged: PassInModel) -> str:
-    return "this model" if judged.origin == RULES else judged.origin
 
 
 def _counted(number: int, one: str, many: str) -> str:

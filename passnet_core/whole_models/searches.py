@@ -1,9 +1,7 @@
 """Searches for passes for models: one that a caller waits for, and those in the background that a page follows."""
 
-import io
 import secrets
 import threading
-import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -11,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
 
-from passnet_core.bundles.reading import write_bundle
+from passnet_core.bundles.reading import write_bundle, zipped
 from passnet_core.corpus.cutting_models import keep_cut
 from passnet_core.errors import BadInput, InfrastructureError, PlaygroundError, UnknownItem
 from passnet_core.execution.backends.base import DeviceInfo
@@ -254,13 +252,10 @@ def write_report(report: ModelReport, folder: Path) -> None:
         write_bundle(report.bundle, folder / BUNDLE, report.judged)
 
 
-def zipped(folder: Path) -> bytes:
+def zipped_report(folder: Path) -> bytes:
     """What write_report wrote into a folder, as a ZIP archive. Raises InfrastructureError if it cannot be read."""
-    content = io.BytesIO()
     try:
-        with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
-            for path in sorted(each for each in folder.rglob("*") if each.is_file()):
-                archive.write(path, path.relative_to(folder))
+        paths = sorted(each for each in folder.rglob("*") if each.is_file())
+        return zipped({str(path.relative_to(folder)): path.read_bytes() for path in paths})
     except OSError as error:
         raise InfrastructureError(f"What was found in '{folder}' cannot be read: {error.strerror}.") from error
-    return content.getvalue()

@@ -1,9 +1,10 @@
 """Use the bundles that come with the playground in models for which they were not judged.
 
-python -m tests.contract.using_bundles [--each N] [--seed N] [--part I/N] [--rest inductor] [--json]: each bundle in N
-programs around the operations of its task, with inputs of other dtypes, sizes and layouts, under autocast, with changes
-in place before and after. Each program runs three times with the bundle and without; prints what differs, and what
-raises an exception that eager does not raise. --part: only each Nth bundle, from the Ith on."""
+python -m tests.contract.using_bundles [--each N] [--seed N] [--part I/N] [--rest inductor] [--samples] [--json]: each
+bundle in N programs around the operations of its task, with inputs of other dtypes, sizes and layouts, under autocast,
+with changes in place before and after. --samples: instead, all bundles together on N samples of each of torch's own
+operations. Each program runs three times with the bundles and without; prints what differs, and what raises an
+exception that eager does not raise. --part: only each Nth bundle or operation, from the Ith on."""
 
 import os
 
@@ -36,6 +37,7 @@ from passnet_core.judge.stages.sizes import small_shapes
 from passnet_core.judge.worker import interpreter
 from passnet_core.records import Bundle, Subgraph
 from passnet_core.settings import BUNDLED_DATA, rules_file
+from tests.contract.trying_operations import chosen, sample_of
 
 CLOSE = {torch.float16: 2e-2, torch.bfloat16: 1e-1, torch.float32: 1e-3, torch.float64: 1e-7}
 """By which share of an element and of the mean element two results may differ: more is no rounding."""
@@ -52,7 +54,7 @@ class Use:
     """A bundle in a program. name: the bundle, the inputs and the program."""
 
     name: str
-    bundle: Bundle
+    backend: PassBackend
     program: Program
     inputs: Inputs
 
@@ -228,7 +230,22 @@ def bundles() -> Iterator[tuple[str, Bundle, Subgraph]]:
         yield task, bundle, corpus.task(task).subgraphs[0]
 
 
-def uses(each: int, seed: int, part: tuple[int, int]) -> Iterator[Use]:
+def samples(each: int, part: tuple[int, int], rest: str) -> Iterator[Use]:
+    """Calls of torch's operations, each with all bundles."""
+    backend = PassBackend(
+        [named(bundle) for bundle in {bundle.digest: bundle for _, bundle, _ in bundles()}.values()], rest
+    )
+    for name, _, call in chosen([torch.float32], each, part):
+        try:
+            sample = sample_of(call)
+        except Exception:  # a call that cannot run again
+            continue
+        if sample is not None and "empty" not in name:
+            program = modules.module_of(placed(parse(sample.subgraph.code), "cpu"), {}).forward
+            yield Use(name, backend, program, list(sample.given))
+
+
+def uses(each: int, seed: int, part: tuple[int, int], rest: str) -> Iterator[Use]:
     first, step = part
     for number, (name, bundle, subgraph) in enumerate(bundles()):
         if number % step != first:
@@ -249,10 +266,11 @@ def uses(each: int, seed: int, part: tuple[int, int]) -> Iterator[Use]:
                 inputs = INPUTS[change](list(given), chance)
             except (IndexError, RuntimeError):  # there is no such input
                 continue
-            yield Use(f"{name}, {change}, {around}", bundle, PROGRAMS[around](function), inputs)
+            backend = PassBackend([named(bundle)], rest)
+            yield Use(f"{name}, {change}, {around}", backend, PROGRAMS[around](function), inputs)
 
 
-def difference(use: Use, rest: str) -> tuple[str, int]:
+def difference(use: Use) -> tuple[str, int]:
     """What is different with the bundle, empty if nothing is, and how many matches were replaced. Raises
     LookupError if eager does not run either."""
     torch._dynamo.reset()
@@ -261,8 +279,8 @@ def difference(use: Use, rest: str) -> tuple[str, int]:
         wanted = tree_leaves(use.program(*given))
     except Exception as error:
         raise LookupError from error
-    backend = PassBackend([named(use.bundle)], rest)
-    compiled = torch.compile(use.program, backend=backend, dynamic=False)
+    replaced_before = _replaced(use.backend)
+    compiled = torch.compile(use.program, backend=use.backend, dynamic=False)
     for turn in range(TURNS):
         own = copy.deepcopy(use.inputs)
         try:
@@ -273,7 +291,11 @@ def difference(use: Use, rest: str) -> tuple[str, int]:
             for place, (before, after) in enumerate(zip(one, other, strict=True)):
                 if problem := _problem(before, after):
                     return f"call {turn}, {what} {place}: {problem}", 0
-    return "", sum(graph.count for graph in backend.explain().graphs)
+    return "", _replaced(use.backend) - replaced_before
+
+
+def _replaced(backend: PassBackend) -> int:
+    return sum(graph.count for graph in backend.explain().graphs)
 
 
 def _problem(wanted: Any, found: Any) -> str:
@@ -298,6 +320,7 @@ def main(given: Sequence[str] | None = None) -> int:
     parser.add_argument("--each", type=int, default=1, metavar="N")
     parser.add_argument("--seed", type=int, default=0, metavar="N")
     parser.add_argument("--part", default="0/1", metavar="I/N")
+    parser.add_argument("--samples", action="store_true")
     parser.add_argument("--rest", choices=("eager", "inductor"), default="eager")
     parser.add_argument("--json", action="store_true", help="print the counts and what differs as JSON")
     args = parser.parse_args(given)
@@ -307,9 +330,10 @@ def main(given: Sequence[str] | None = None) -> int:
     counts: Counter[str] = Counter()
     different: list[str] = []
     with torch.no_grad():
-        for use in uses(args.each, args.seed, (first, step)):
+        part = (first, step)
+        for use in samples(args.each, part, args.rest) if args.samples else uses(args.each, args.seed, part, args.rest):
             try:
-                problem, matches = difference(use, args.rest)
+                problem, matches = difference(use)
             except LookupError:
                 counts["eager fails"] += 1
                 continue

@@ -662,7 +662,7 @@ def _floats(asked: _Asked) -> torch.Tensor:
             values = noise * spread * WIDE * scale + mean
         case "signed":
             # mirror a recorded range within itself: outside it, all values would be clamped to one limit
-            values = _turning_point(spec) - typical
+            values = (spec.low + spec.high if spec.low is not None and spec.high is not None else 0.0) - typical
         case "sparse" if not parameter:
             values = _impulses(shape, generator).to(kind) * max(abs(mean), spread, 1.0)
             values = _with_faint_rows(values, generator)
@@ -776,10 +776,6 @@ def _faint_sizes(spec: TensorSpec, role: InputRole) -> tuple[float, ...]:
     info = torch.finfo(dtype_of(spec))
     known = {FAINT, *role.epsilons, *map(math.sqrt, role.epsilons)}
     return tuple(sorted(size for size in known if size >= info.tiny * info.eps * 8))
-
-
-def _turning_point(spec: TensorSpec) -> float:
-    return spec.low + spec.high if spec.low is not None and spec.high is not None else 0.0
 
 
 def _within(values: torch.Tensor, spec: TensorSpec, limit: float) -> torch.Tensor:

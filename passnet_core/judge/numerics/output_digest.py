@@ -42,12 +42,10 @@ def finished(digests: Sequence[BegunDigest]) -> list[int]:
     sums = [each for digest in digests for _, each in digest.sums]
     home = max((each.device for each in sums), key=str, default=None)
     values = iter(torch.stack([each.to(home) for each in sums]).tolist() if sums else ())
-    return [_signed(sum(weight * int(next(values)) for weight, _ in each.sums) + each.plain) for each in digests]
+    totals = [sum(weight * int(next(values)) for weight, _ in each.sums) + each.plain for each in digests]
+    # as signed numbers of 64 bits
+    return [(total + (1 << 63)) % (1 << 64) - (1 << 63) for total in totals]
 
 
 def listed(returned: Any) -> Sequence[Any]:
     return returned if isinstance(returned, tuple | list) else (returned,)
-
-
-def _signed(total: int) -> int:
-    return (total + (1 << 63)) % (1 << 64) - (1 << 63)

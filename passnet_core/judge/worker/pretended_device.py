@@ -160,7 +160,8 @@ class _Devices(TorchFunctionMode):
             return func(*args, **(kwargs or {}))
         for told in calls_told:
             told(func)
-        answer = ANSWERS.get(getattr(func, "__self__", func) if _is_getter(func) else func)
+        is_getter = getattr(func, "__name__", "") == "__get__"
+        answer = ANSWERS.get(getattr(func, "__self__", func) if is_getter else func)
         if answer is not None:
             return answer(args[0]) if asked_by_bundle() else func(*args, **(kwargs or {}))
         name, stream = getattr(func, "__name__", ""), pretended_streams.current()
@@ -212,10 +213,6 @@ def _unseen() -> Iterator[None]:
     """What happens in this context is no part of the call."""
     with torch._C.DisableTorchFunction(), _disable_current_modes(), torch.no_grad():
         yield
-
-
-def _is_getter(func: Any) -> bool:
-    return getattr(func, "__name__", "") == "__get__"
 
 
 def _placed(value: Any) -> Any:

@@ -5,6 +5,7 @@ Each answer is streamed in an event loop of its own, so that cancelling does not
 
 import asyncio
 import json
+import re
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -244,7 +245,7 @@ class ChatModel:
                 return ModelError(Trouble.DOWN, f"{place} failed, even after retries: {words} Try later.")
             case openai.APIStatusError() if is_unknown(status, words, error.code):
                 return ModelError(Trouble.UNKNOWN_MODEL, f"{place} has no model {name!r}: {words}")
-            case openai.APIStatusError() if "tools" in asked and _says(words, "tool", "function call"):
+            case openai.APIStatusError() if "tools" in asked and re.search("tool|function call", words, re.IGNORECASE):
                 return ModelError(Trouble.NO_TOOLS, f"{name} at {place} does not support tool calls: {words}")
             case openai.NotFoundError():
                 return ModelError(
@@ -281,7 +282,3 @@ def _told_to_wait(error: Exception | None) -> float:
     """How many seconds the server asks to wait, as far as it is bearable."""
     told = error.response.headers.get("retry-after", "") if isinstance(error, openai.APIStatusError) else ""
     return min(float(told), 60.0) if told.isdigit() else 0.0
-
-
-def _says(words: str, *any_of: str) -> bool:
-    return any(word in words.lower() for word in any_of)

@@ -174,7 +174,9 @@ class _Results:
 
     def _result(self, name: str, storage: str, chain: tuple[Node, ...], chains: dict[str, Any]) -> Result:
         tensor = self.into.get(storage, storage)
-        chain = tuple(each for each in chain if not self._is_same(each))
+        chain = tuple(
+            each for each in chain if all(self.values[each.name] is not self.values[name] for name in each.inputs)
+        )
         if not chain:
             return Result(tensor, tensor)
         steps = tuple(f"{each.name} = {self._step(each, storage, tensor, chain)}" for each in chain)
@@ -185,9 +187,6 @@ class _Results:
         whole = whole and product(value.shape).seems(product(base.shape))
         whole = whole and all(stride or size.value == 1 for stride, size in zip(strides or (), value.shape))
         return Result(chain[-1].name, tensor, steps, whole)
-
-    def _is_same(self, node: Node) -> bool:
-        return any(self.values[node.name] is self.values[each] for each in node.inputs)
 
     def _step(self, node: Node, storage: str, tensor: str, chain: Sequence[Node]) -> str:
         """Python that makes a view of a chain, where the launch is planned."""

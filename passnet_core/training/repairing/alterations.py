@@ -17,6 +17,9 @@ from passnet_core.records import Bundle
 Files = Mapping[str, str]
 """The files of a bundle by name, in the order in which they are written."""
 
+NO_VALUES = ("torch", "operator", "math", "device", "inf")
+"""Names in an expression that stand for no value of the pattern."""
+
 
 class Shows(IntEnum):
     """Where the judge is expected to find a mistake, in the order in which it looks."""
@@ -93,7 +96,9 @@ class PassSource:
 
     @cached_property
     def wrapper(self) -> ast.FunctionDef:
-        return next(each for each in self.functions.values() if "wrap" in _decorators(each))
+        return next(
+            each for each in self.functions.values() if any("wrap" in ast.unparse(one) for one in each.decorator_list)
+        )
 
     @cached_property
     def kernels(self) -> list[ast.FunctionDef]:
@@ -147,10 +152,6 @@ class PassSource:
     def addresses(self) -> Iterator[ast.expr]:
         for call in self.calls("tl.load", "tl.store"):
             yield call.args[0]
-
-
-def _decorators(function: ast.FunctionDef) -> str:
-    return " ".join(map(ast.unparse, function.decorator_list))
 
 
 PLACE = re.compile(r"[a-z]\d+|index.*|row.*|column.*|inside.*")
@@ -332,7 +333,8 @@ def _dropped_operation(source: PassSource) -> Found:
             continue
         target = statement.targets[0].id
         first = next(
-            (each.id for each in ast.walk(statement.value) if isinstance(each, ast.Name) and _is_value(each)), None
+            (each.id for each in ast.walk(statement.value) if isinstance(each, ast.Name) and each.id not in NO_VALUES),
+            None,
         )
         uses = [
             each
@@ -342,10 +344,6 @@ def _dropped_operation(source: PassSource) -> Found:
         ]
         if first is not None and uses:
             yield [source.without(statement), *(source.instead(each, first) for each in uses)]
-
-
-def _is_value(name: ast.Name) -> bool:
-    return name.id not in ("torch", "operator", "math", "device", "inf")
 
 
 def _unused_input(source: PassSource) -> Found:

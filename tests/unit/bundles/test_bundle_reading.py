@@ -10,6 +10,7 @@ import pytest
 
 from passnet_core.bundles.reading import (
     ORDER_FILE,
+    folder_files,
     judged_of,
     read_bundle,
     read_judged,
@@ -52,7 +53,7 @@ def test_on_what_a_bundle_was_accepted_stands_beside_it_as_long_as_it_stays_as_i
     write_bundle(BUNDLE, place, judged)
     for named in (place, place.parent):
         assert read_judged(read_bundle(named), named) == judged
-    with ZipFile(io.BytesIO(zipped(BUNDLE, judged))) as archive:
+    with ZipFile(io.BytesIO(zipped(folder_files(BUNDLE, judged)))) as archive:
         archive.extractall(tmp_path / "unpacked")
     assert read_judged(read_bundle(tmp_path / "unpacked"), tmp_path / "unpacked") == judged
     (place / "First.py").write_text("z = 3")

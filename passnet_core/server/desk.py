@@ -18,6 +18,7 @@ from passnet_core.server.ledger import Ledger
 from passnet_core.server.metrics import ServiceMetrics
 from passnet_core.server.refusals import KeyReused, ServiceBusy
 
+STOPPING = "The service is stopping. Ask again once it runs: nothing of this was kept."
 LOOK_EVERY_S = 0.5
 """How often it is looked whether who asked is still there."""
 GUESS_S = 2.0
@@ -93,6 +94,15 @@ class Desk:
 
         Raises UnknownItem for an unknown task or subgraph, BadInput for a bundle that is none, KeyReused, and
         InfrastructureError while closing."""
+        try:
+            return await self._answer(asked, caller, gone, hearing)
+        except asyncio.CancelledError:
+            if not self._closing:
+                raise
+            # the server's patience was over before the judges had let go of it
+            raise InfrastructureError(STOPPING) from None
+
+    async def _answer(self, asked: EvaluationRequest, caller: str, gone: Gone, hearing: Hearing) -> EvaluationAnswer:
         if asked.key is None:
             cancelled = threading.Event()
             task = asyncio.create_task(self._judged(asked, caller, cancelled, hearing))
@@ -155,11 +165,11 @@ class Desk:
         judging = await asyncio.to_thread(self.judge.begin, evaluation, cancelled, told)
         coming = [asyncio.wrap_future(each) for each in judging.outcomes]
         for each in coming:
-            each.add_done_callback(lambda done: hearing.on_outcome(done.result()))
+            each.add_done_callback(lambda done: None if done.cancelled() else hearing.on_outcome(done.result()))
         outcomes = await asyncio.gather(*coming)
         self._cancelled.discard(cancelled)
         if self._closing and any(each.verdict is Verdict.CANCELLED for each in outcomes):
-            raise InfrastructureError("The service is stopping. Ask again once it runs: nothing of this was kept.")
+            raise InfrastructureError(STOPPING)
         seconds = time.monotonic() - began
         if judging.known < len(outcomes):
             self._seconds += 0.1 * (sum(each.wall_s for each in outcomes) - self._seconds)

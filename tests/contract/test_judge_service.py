@@ -12,13 +12,18 @@ from typing import Any
 
 import pytest
 
+from passnet_core.corpus.catalogue import Corpus
+from passnet_core.corpus.layout import write_task
 from passnet_core.execution.backends.base import Cancellation, Listen, outcome_without_judge
+from passnet_core.execution.scheduler import Scheduler
 from passnet_core.records import RIGHT, Device, Job, Outcome, Stage, Verdict
 from passnet_core.server import sessions
-from passnet_core.server.judge_service import ServiceLimits
+from passnet_core.server.judge_service import ServiceLimits, judge_service
+from passnet_core.server.ledger import Ledger
 from passnet_core.training.judge_client import JudgeClient, JudgeError, JudgeSession
 from passnet_core.training.rewards import NO_REWARD
 from tests.contract.judge_served import served
+from tests.contract.listening import listening
 from tests.contract.made import outcome
 from tests.contract.made import task as three_subgraphs
 from tests.contract.programs_served import Program
@@ -582,3 +587,23 @@ def test_a_task_comes_with_what_a_model_is_told_first(judge: JudgeClient) -> Non
     assert judge.task("relu", "text")["tools"] == []
     assert judge.ask("GET", "/guide")["contract"]
     assert judge.tasks("train") == []
+
+
+def test_who_waits_for_judges_that_do_not_let_go_is_told_that_the_service_stops(
+    tmp_path: Path, backend: FakeBackend
+) -> None:
+    go_on = held_up(backend)
+    write_task(three_subgraphs(), tmp_path / "tasks" / "relu")
+    scheduler, ledger = Scheduler(backend), Ledger(tmp_path)
+    app = judge_service(Corpus([tmp_path / "tasks"]), scheduler, ledger, tokens={}, limits=ServiceLimits())
+    with concurrent.futures.ThreadPoolExecutor(1) as threads:
+        with listening(app, before_end=app.state.close) as url:
+            client = JudgeClient(url, patience_s=0)
+            waiting = threads.submit(client.evaluate, "relu", bundle=bundle(FASTER))
+            eventually(lambda: client.health()["jobs"])
+        with pytest.raises(JudgeError, match="The service is stopping") as refusal:
+            waiting.result(seconds(60))
+        go_on.set()
+    assert refusal.value.status == 503
+    scheduler.close()
+    ledger.close()

@@ -272,7 +272,7 @@ def uses(each: int, seed: int, part: tuple[int, int], rest: str) -> Iterator[Use
 
 def difference(use: Use) -> tuple[str, int]:
     """What is different with the bundle, empty if nothing is, and how many matches were replaced. Raises
-    LookupError if eager does not run either."""
+    LookupError if eager does not run either, or Dynamo cannot capture it."""
     torch._dynamo.reset()
     given = copy.deepcopy(use.inputs)
     try:
@@ -285,6 +285,10 @@ def difference(use: Use) -> tuple[str, int]:
         own = copy.deepcopy(use.inputs)
         try:
             found = tree_leaves(compiled(*own))
+        except (
+            torch._dynamo.exc.TorchRuntimeError
+        ) as error:  # Dynamo cannot capture the program, with passes or without
+            raise LookupError from error
         except Exception as error:
             return f"call {turn} raises {type(error).__name__}: {str(error)[:300]}", 0
         for what, one, other in (("result", wanted, found), ("input", given, own)):

@@ -67,13 +67,9 @@ FILLED = frozenset(
 """The whole numbers in unwritten memory, which the judge fills with one of these bytes, or with NaN."""
 
 
-def _unwritten(value: float) -> bool:
-    return math.isnan(value) or (math.isfinite(value) and abs(value) > HUGE) or value in FILLED
-
-
 def _never_written(output: OutputAccuracy, input_sets: tuple[str, ...]) -> Guess | None:
     value = output.map.value if output.map else None
-    if value is None or not _unwritten(value):
+    if value is None or not (math.isnan(value) or (math.isfinite(value) and abs(value) > HUGE) or value in FILLED):
         return None
     at_end = tail_begin(output) is not None
     end = " They are at the end: this looks like a mistake in a mask or the last block." if at_end else ""

@@ -56,7 +56,9 @@ def graded(lesson: Lesson, outcomes: Sequence[Outcome]) -> Grade:
     for each in found:
         if each.verdict in UNJUDGED | UNDECIDED | {Verdict.EAGER_FAILED}:
             return Grade((), lesson.stars, complete=False, ungraded=each.reason)
-    complete = len(found) == len(lesson.task.subgraphs) and all(_is_complete(each) for each in found)
+    # a check ends after the match, when the judge has not said all that it can say
+    said = all(each.spec.stage is not Stage.CHECK or each.verdict is not Verdict.MATCHED for each in found)
+    complete = said and len(found) == len(lesson.task.subgraphs)
     stars: list[Star] = []
     for star in lesson.stars if found else ():
         if not all(_earns(star, each) for each in found):
@@ -64,11 +66,6 @@ def graded(lesson: Lesson, outcomes: Sequence[Outcome]) -> Grade:
         stars.append(star)
     missing = tuple(star for star in lesson.stars if star not in stars)
     return Grade(tuple(stars), missing, next(_shown_by(lesson, found), None), complete)
-
-
-def _is_complete(outcome: Outcome) -> bool:
-    """Whether the judge said all that it can say; a check ends after the match."""
-    return outcome.spec.stage is not Stage.CHECK or outcome.verdict is not Verdict.MATCHED
 
 
 def _earns(star: Star, outcome: Outcome) -> bool:

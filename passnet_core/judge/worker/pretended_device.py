@@ -224,10 +224,6 @@ def _placed(value: Any) -> Any:
     return value
 
 
-def _device_of(tensor: torch.Tensor) -> torch.device:
-    return torch.device("cuda", 0) if tensor.device.type == "cpu" else tensor.device
-
-
 def _unchanged(tensor: torch.Tensor) -> torch.Tensor:
     return tensor
 
@@ -235,7 +231,7 @@ def _unchanged(tensor: torch.Tensor) -> torch.Tensor:
 ANSWERS: Mapping[Any, Function] = {
     torch.Tensor.is_cuda: lambda tensor: True,
     torch.Tensor.is_cpu: lambda tensor: False,
-    torch.Tensor.device: _device_of,
+    torch.Tensor.device: lambda each: torch.device("cuda", 0) if each.device.type == "cpu" else each.device,
     torch.Tensor.get_device: lambda tensor: 0,
     torch.Tensor.cuda: _unchanged,
     torch.Tensor.pin_memory: _unchanged,

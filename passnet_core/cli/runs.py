@@ -1,6 +1,7 @@
 """The group runs (list, export, bundle, reproduce, import) and the command report, on the runs in the store."""
 
 import argparse
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -110,26 +111,21 @@ def add_commands(commands: Any) -> None:
     listing = command(runs, "list", runs_list, "list runs, newest first")
     listing.add_argument("--task", metavar="TASK", help="only runs on this task")
     add_number(listing, "--limit", 200, "N", "list at most N runs")
-    exporting = command(runs, "export", runs_export, "write a run as one JSONL file", as_json=False)
-    exporting.add_argument("run", metavar="ID", help="the run's id, as runs list prints it")
+
+    def of_a_run(name: str, run: Callable[[argparse.Namespace, Console], int], summary: str) -> argparse.ArgumentParser:
+        made = command(runs, name, run, summary, as_json=False)
+        made.add_argument("run", metavar="ID", help="the run's id, as runs list prints it")
+        return made
+
+    exporting = of_a_run("export", runs_export, "write a run as one JSONL file")
     exporting.add_argument("file", metavar="FILE", nargs="?", help="the file to write (default: standard output)")
-    bundling = command(
-        runs,
-        "bundle",
-        runs_bundle,
-        "write a run's bundle as a folder, with the subgraphs on which it was accepted",
-        as_json=False,
+    bundling = of_a_run(
+        "bundle", runs_bundle, "write a run's bundle as a folder, with the subgraphs on which it was accepted"
     )
-    bundling.add_argument("run", metavar="ID", help="the run's id, as runs list prints it")
     bundling.add_argument("folder", metavar="FOLDER", help="the folder to write")
-    reproducing = command(
-        runs,
-        "reproduce",
-        runs_reproduce,
-        "write an outcome as one Python file that needs torch and Triton only",
-        as_json=False,
+    reproducing = of_a_run(
+        "reproduce", runs_reproduce, "write an outcome as one Python file that needs torch and Triton only"
     )
-    reproducing.add_argument("run", metavar="ID", help="the run's id, as runs list prints it")
     reproducing.add_argument("file", metavar="FILE", nargs="?", help="the file to write (default: standard output)")
     reproducing.add_argument(
         "--subgraph", default="", metavar="SUBGRAPH", help="the outcome on this subgraph (default: the run's first)"

@@ -32,7 +32,7 @@ def left_alone(captured: torch.fx.GraphModule, example_inputs: Sequence[Any]) ->
     if any(each.requires_grad for each in tensors) and (torch.is_grad_enabled() or _enables_gradients(captured.graph)):
         return TRAINING
     devices = filter(torch.amp.is_autocast_available, {"cpu", "cuda", *(each.device.type for each in tensors)})
-    if any(map(torch.is_autocast_enabled, devices)) or any(_autocasts(node) for node in captured.graph.nodes):
+    if any(map(torch.is_autocast_enabled, devices)) or _autocasts(captured.graph):
         return AUTOCAST
     return next(_unusual(tensors, example_inputs), "")
 
@@ -59,19 +59,19 @@ def _transformed(graph: torch.fx.Graph) -> bool:
     )
 
 
-def _autocasts(node: torch.fx.Node) -> bool:
-    """Whether the node turns autocast on."""
-    if node.op != "call_function" or getattr(node.target, "__name__", "") != "_enter_autocast":
-        return False
-    # its arguments: device, dtype, enabled, cache
-    enabled = node.args[2] if len(node.args) > 2 else node.kwargs.get("enabled", True)
-    return enabled is not False
+def _autocasts(graph: torch.fx.Graph) -> bool:
+    """Whether autocast is turned on within the graph."""
+    # the arguments: device, dtype, enabled, cache
+    return any(
+        name == "_enter_autocast" and (*node.args[2:3], node.kwargs.get("enabled", True))[0] is not False
+        for node, name in _called(graph)
+    )
 
 
 def _unusual(tensors: Sequence[torch.Tensor], example_inputs: Sequence[Any]) -> Iterator[str]:
+    given = {id(each) for each in example_inputs}
     for each in tensors:
-        given = any(each is one for one in example_inputs)
-        if is_traceable_wrapper_subclass(each) or (given and type(each) not in PLAIN):
+        if is_traceable_wrapper_subclass(each) or (id(each) in given and type(each) not in PLAIN):
             yield SUBCLASS.format(type(each).__name__)
         elif each.layout is not torch.strided or each.is_nested or each.is_quantized:
             yield LAYOUT.format("nested" if each.is_nested else str(each.layout).removeprefix("torch."))

@@ -35,6 +35,9 @@ def shared_problem(graph: Graph, traced: TracedPass, match: Match) -> str:
     storage = storage_of(traced.pattern)
     given = {storage[node.name]: node.name for node in traced.pattern.inputs}
     shared = [(name, given[storage[name]]) for name in traced.pattern.returned if storage[name] in given]
+    if not shared:
+        return ""
+    # the whole graph is looked at only for the few patterns that may return a view
     owners = storage_of(graph)
     disturbed = {owners[each.name] for node in graph.operations for each in changed(node) if each.name in owners}
     for result, name in shared:

@@ -45,10 +45,9 @@ def needed_directly(file: Path) -> frozenset[Path]:
     """What a Python file imports, also within functions; for a test also the conftest.py beside and above it but for
     the topmost, a real judge if it asks for that fixture, and what its constant STARTS names: files and folders of the
     project that it starts as programs or reads."""
-    nodes = list(ast.walk(ast.parse(file.read_text(encoding="utf-8"))))
     names: set[str] = set()
     found: set[Path] = set()
-    for node in nodes:
+    for node in _telling(file.read_text(encoding="utf-8")):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -64,3 +63,10 @@ def needed_directly(file: Path) -> frozenset[Path]:
             within = (PROJECT, TESTS, file.parent)
             found.update(root / end for root in within for end in (f"{module}.py", f"{module}/__init__.py"))
     return frozenset(path for path in found if path.is_file())
+
+
+@cache
+def _telling(code: str) -> list[ast.AST]:
+    """What in the code tells what it needs."""
+    kinds = ast.Import | ast.ImportFrom | ast.arg | ast.Assign
+    return [node for node in ast.walk(ast.parse(code)) if isinstance(node, kinds)]

@@ -100,8 +100,11 @@ def _pins() -> list[str]:
 def _content(file: Path) -> str:
     # comments, docstrings and layout are free
     if file.suffix == ".py" and not is_data(file):
-        return code_only(file.read_text(encoding="utf-8"))
+        return _code(file.read_text(encoding="utf-8"))
     return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+_code = cache(code_only)
 
 
 def _digest(files: Iterable[Path], *more: str) -> str:

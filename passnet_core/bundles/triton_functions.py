@@ -2,7 +2,7 @@
 
 import ast
 import warnings
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from passnet_core.outside import syntax_tree
 
@@ -16,9 +16,13 @@ def triton_functions(tree: ast.Module) -> dict[str, ast.FunctionDef]:
     return {
         node.name: node
         for node in ast.walk(tree)
-        if isinstance(node, ast.FunctionDef)
-        and (node.name in passed or any(last_name(each) in KERNEL_DECORATORS for each in node.decorator_list))
+        if isinstance(node, ast.FunctionDef) and is_triton_function(node, passed)
     }
+
+
+def is_triton_function(function: ast.FunctionDef, passed: Collection[str]) -> bool:
+    """Whether a function is in Triton. passed: what passed_to_jit says of its file."""
+    return function.name in passed or any(last_name(each) in KERNEL_DECORATORS for each in function.decorator_list)
 
 
 def is_constant_function(function: ast.FunctionDef) -> bool:

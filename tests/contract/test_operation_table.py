@@ -1,7 +1,10 @@
 """The table of operations against torch itself: torch's own samples, run and watched."""
 
+import builtins
 import itertools
 import json
+import operator
+import tomllib
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
@@ -11,7 +14,9 @@ import pytest
 import torch
 
 from passnet_core.graphs.ir import Node, NodeKind, Ref
+from passnet_core.graphs.spelling import BUILTINS, INPLACE
 from passnet_core.operations.binding import bind, bound
+from passnet_core.operations.kinds import KINDS
 from passnet_core.operations.memory import Deeds, deeds
 from passnet_core.operations.table import TABLE, row, spelling
 from tools.describing import ObservedCall, of_version, parameters_of, samples, simple_calls, table, together, watch
@@ -38,6 +43,11 @@ NEVER_SEEN = {
 }
 """What the table says of calls, to be on the safe side, and no sample does."""
 
+KNOWN_BESIDES = {"swish", "grouped_mm_fallback"}
+"""Operations that neither torch nor Python has by this name."""
+
+OF_PARAMETERS = {"without_effect", "shaping_parameters", "shifted_parameters"}
+"""Kinds of parameters instead of operations."""
 
 DEEDS = ("writes", "shares", "random")
 
@@ -124,6 +134,23 @@ def test_the_table_is_that_of_the_installed_torch() -> None:
     described, here = json.loads(TABLE.read_text()), table()
     assert here["torch"][0] in described["torch"]
     assert without_deeds(of_version(described, here["torch"][0])) == without_deeds(here)
+
+
+def test_kinds_name_operations_that_exist() -> None:
+    words = {
+        word.rpartition(".")[2]
+        for kind, text in tomllib.loads(KINDS.read_text(encoding="utf-8")).items()
+        if isinstance(text, str) and kind not in OF_PARAMETERS
+        for word in text.split()
+        if not word.startswith("@")
+    }
+    described = json.loads(TABLE.read_text())
+    names = {each.rpartition(".")[2] for each in (*described["spellings"], *described["aten"])}
+    exist = names | set(dir(operator)) | set(BUILTINS) | {each.rpartition(".")[2] for each in INPLACE}
+    exist |= {each.strip("_") if each.startswith("__") else each for each in dir(torch.Tensor)}
+    exist |= {*dir(builtins), *dir(torch), *dir(torch._C), *dir(torch.amp.autocast_mode), *KNOWN_BESIDES}
+    exist |= {name.removeprefix("aten::").partition(".")[0] for name in torch._C._dispatch_get_all_op_names()}
+    assert {each for each in words if each not in exist and each.strip("_") not in exist} == set()
 
 
 def test_a_table_of_several_versions_holds_what_each_of_them_has() -> None:

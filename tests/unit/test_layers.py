@@ -4,6 +4,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -108,9 +109,16 @@ def part_of(path: Path) -> str:
     return path.relative_to(CORE).parts[0].removesuffix(".py")
 
 
+@cache
+def statements(path: Path) -> list[ast.AST]:
+    """The imports and the classes of a file, at whatever depth."""
+    tree = ast.walk(ast.parse(path.read_text()))
+    return [node for node in tree if isinstance(node, ast.Import | ast.ImportFrom | ast.ClassDef)]
+
+
 def imports(path: Path) -> Iterator[tuple[str, int]]:
-    """Every module a file imports, at whatever depth, with the line."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    """Every module a file imports, with the line."""
+    for node in statements(path):
         if isinstance(node, ast.Import):
             yield from ((alias.name, node.lineno) for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -172,7 +180,7 @@ def test_no_import_leads_back_to_where_it_came_from() -> None:
 
 def imported_modules(path: Path, modules: Mapping[str, Path]) -> Iterator[str]:
     """Those of the package's own modules that a file imports; of a package, its __init__."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in statements(path):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -194,7 +202,7 @@ def test_nothing_at_run_time_imports_the_developers_programs() -> None:
 def test_no_class_name_stands_for_two_things() -> None:
     places: dict[str, list[str]] = {}
     for path in [*sources(), *sorted((PROJECT / "pages").rglob("*.py")), *sorted((PROJECT / "tools").rglob("*.py"))]:
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in statements(path):
             if isinstance(node, ast.ClassDef):
                 places.setdefault(node.name, []).append(f"{path.relative_to(PROJECT)}:{node.lineno}")
     assert {name: where for name, where in places.items() if len(where) > 1} == {}

@@ -1,21 +1,15 @@
 """The table of what is known of operations by name is the only place that names them."""
 
 import ast
-import builtins
 import json
-import operator
-import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
-import torch
 
-from passnet_core.graphs.spelling import BUILTINS, INPLACE
 from passnet_core.operations.kinds import KINDS, named
 from passnet_core.operations.table import TABLE
-
-pytestmark = pytest.mark.settled
 
 PACKAGE = KINDS.parents[1]
 MOST = 6
@@ -33,13 +27,8 @@ ELSEWHERE = {
 }
 """Places that may name operations, or whose words are names of operations by chance."""
 
-KNOWN_BESIDES = {"swish", "grouped_mm_fallback"}
-"""Operations that neither torch nor Python has by this name."""
 
-OF_PARAMETERS = {"without_effect", "shaping_parameters", "shifted_parameters"}
-"""Kinds of parameters instead of operations."""
-
-
+@cache
 def known() -> frozenset[str]:
     """The last part of every name of an operation."""
     table = json.loads(TABLE.read_text())
@@ -79,21 +68,6 @@ def test_a_place_outside_the_table_names_no_operations(file: Path) -> None:
         if len(words) > MOST and sum(each.rpartition(".")[2] in names for each in words) >= 0.7 * len(words)
     ]
     assert found == []
-
-
-def test_the_table_names_operations_that_exist() -> None:
-    words = {
-        word.rpartition(".")[2]
-        for kind, text in tomllib.loads(KINDS.read_text(encoding="utf-8")).items()
-        if isinstance(text, str) and kind not in OF_PARAMETERS
-        for word in text.split()
-        if not word.startswith("@")
-    }
-    exist = known() | set(dir(operator)) | set(BUILTINS) | {each.rpartition(".")[2] for each in INPLACE}
-    exist |= {each.strip("_") if each.startswith("__") else each for each in dir(torch.Tensor)}
-    exist |= {*dir(builtins), *dir(torch), *dir(torch._C), *dir(torch.amp.autocast_mode), *KNOWN_BESIDES}
-    exist |= {name.removeprefix("aten::").partition(".")[0] for name in torch._C._dispatch_get_all_op_names()}
-    assert {each for each in words if each not in exist and each.strip("_") not in exist} == set()
 
 
 def test_a_kind_holds_what_others_hold_that_it_names() -> None:

@@ -80,7 +80,7 @@ def _strict_findings(bundle: Bundle, replacement_cap: int | None) -> list[Findin
     for module in modules.values():
         found += on_the_cpu(module, modules)
         found += StrictVisitor(module, modules).findings()
-        found += kernel_language(module, modules)
+    found += kernel_language(modules)
     if replacement_cap is not None:
         found += over_cap(passes, modules, replacement_cap)
     return found

@@ -7,11 +7,17 @@ against the installed one."""
 import ast
 import builtins
 from collections.abc import Iterator
+from functools import partial
 from itertools import pairwise
 
 from passnet_core.bundles.static_rules.rules import KERNEL_LANGUAGE
-from passnet_core.bundles.static_rules.scopes import BoundNames, Module, function_scope, imported_from
-from passnet_core.bundles.triton_functions import is_constant_function, triton_functions
+from passnet_core.bundles.static_rules.scopes import BoundNames, Module, Scope, function_scope, imported_from
+from passnet_core.bundles.triton_functions import (
+    is_constant_function,
+    is_triton_function,
+    passed_to_jit,
+    triton_functions,
+)
 from passnet_core.records import Finding
 
 OF_BLOCKS = frozenset(
@@ -73,19 +79,34 @@ REMEDY = "Use Triton's language: tl.*, the methods of blocks and dtypes, the bun
 UNDEFINED_REMEDY = "Give the name a value before this line, or correct its spelling."
 
 
-def kernel_language(module: Module, modules: dict[str, Module]) -> Iterator[Finding]:
-    """Yield a finding for each thing that a Triton function of this file uses and that is not of the language."""
-    fields = {field for each in modules.values() for field in _fields(each.tree)}
-    plain = {
-        node.name for node in module.tree.body if isinstance(node, ast.FunctionDef) and not node.decorator_list
-    } - triton_functions(module.tree).keys()
-    constants = [each for each in ast.walk(module.tree) if isinstance(each, ast.FunctionDef)]
-    for function in triton_functions(module.tree).values():
-        if _is_in_gluon(function, module, modules):
-            continue
-        yield from _Visitor(module, modules, function, fields=fields, plain=plain, constant=False).findings()
-    for function in filter(is_constant_function, constants):
-        yield from _Visitor(module, modules, function, fields=fields, plain=plain, constant=True).findings()
+def kernel_language(modules: dict[str, Module]) -> Iterator[Finding]:
+    """Yield a finding for each thing that a Triton function of the bundle uses and that is not of the language."""
+    attributes = ATTRIBUTES | ({field for each in modules.values() for field in _fields(each.tree)} - HANDLES)
+    for module in modules.values():
+        passed, kernels = passed_to_jit(module.tree), triton_functions(module.tree).keys()
+        top = [each for each in module.tree.body if isinstance(each, ast.FunctionDef) and not each.decorator_list]
+        plain = {each.name for each in top} - kernels
+        imports = [each for each in ast.walk(module.tree) if isinstance(each, ast.ImportFrom)]
+        opened = [imported_from(each) for each in imports if each.names[0].name == "*"]
+        visitor = partial(
+            _Visitor, module, modules, attributes=attributes, kernels=frozenset(kernels), plain=plain, opened=opened
+        )
+        for function, scope in _functions(module.tree, module.scope):
+            if is_triton_function(function, passed) and not _is_in_gluon(function, module, modules):
+                yield from visitor(function, scope, constant=False).findings()
+            if is_constant_function(function):
+                yield from visitor(function, scope, constant=True).findings()
+
+
+def _functions(tree: ast.AST, scope: Scope) -> Iterator[tuple[ast.FunctionDef, Scope]]:
+    """Every function within, with the scope in which it stands."""
+    waiting = [(tree, scope)]
+    while waiting:
+        node, scope = waiting.pop()
+        if isinstance(node, ast.FunctionDef):
+            yield node, scope
+            scope = function_scope(node.args, node.body, scope)
+        waiting += ((each, scope) for each in ast.iter_child_nodes(node))
 
 
 def _is_in_gluon(function: ast.FunctionDef, module: Module, modules: dict[str, Module]) -> bool:
@@ -116,27 +137,19 @@ class _Visitor(ast.NodeVisitor):
         module: Module,
         modules: dict[str, Module],
         function: ast.FunctionDef,
+        scope: Scope,
         *,
-        fields: set[str],
+        attributes: frozenset[str],
+        kernels: frozenset[str],
         plain: set[str],
+        opened: list[str],
         constant: bool,
     ) -> None:
-        self.module, self.modules, self.function = module, modules, function
+        self.module, self.modules, self.function, self.scope = module, modules, function, scope
         self.names = BoundNames(modules)
-        self.attributes = ATTRIBUTES | (fields - HANDLES)
-        self.plain, self.constant = plain, constant
-        self.kernels = frozenset(triton_functions(module.tree))
-        self.open = any(
-            isinstance(node, ast.ImportFrom)
-            and node.names[0].name == "*"
-            and (self._own(imported_from(node)) or _available(imported_from(node), constant=False))
-            for node in ast.walk(module.tree)
-        )
+        self.attributes, self.kernels, self.plain, self.constant = attributes, kernels, plain, constant
+        self.open = any(self._own(each) or _available(each, constant=False) for each in opened)
         """Whether all names of a module are imported."""
-        self.scope = module.scope
-        for outer in ast.walk(module.tree):
-            if isinstance(outer, ast.FunctionDef) and outer is not function and function in ast.walk(outer):
-                self.scope = function_scope(outer.args, outer.body, self.scope)
         self.found: list[Finding] = []
 
     def findings(self) -> list[Finding]:

@@ -754,3 +754,9 @@ def test_kernels_may_use_nothing_else(body: str) -> None:
 )
 def test_constants_of_a_kernel_must_not_tell_who_runs_it(top: str) -> None:
     assert of_kernels(top=top)
+
+
+def test_a_kernel_is_checked_though_another_takes_its_name() -> None:
+    twice = "@triton.jit\ndef twice(x_ptr):\n    {body}\n"
+    top = twice.format(body="print(x_ptr.handle)") + "first = twice\n\n" + twice.format(body="pass")
+    assert [each.message for each in of_kernels(top=top)]

@@ -35,6 +35,11 @@ def concatenated(x, y, out, B: tl.constexpr):
 
 
 @triton.jit
+def left_out(x, out):
+    tl.store(out, tl.load(x, mask=tl.program_id(0) > 5, other=0))
+
+
+@triton.jit
 def in_halves(a, b, out, KIND: tl.constexpr, K: tl.constexpr):
     row, k = tl.arange(0, 32), tl.arange(0, K)
     x, y = tl.load(a + row[:, None] * K + k[None, :]), tl.load(b + k[:, None] * 32 + row[None, :])
@@ -369,6 +374,9 @@ except InterpreterError as error:
     assert need_of(error).startswith("an atomic operation on bfloat16"), error
 else:
     raise AssertionError("an atomic operation on bfloat16 would write over its neighbour")
+out = torch.ones(1, dtype=torch.int64)
+left_out[(1,)](torch.full((1,), 7), out)
+assert out.item() == 0, "a scalar that a mask leaves out is what the load says"
 print("all as on a GPU")
 """
 

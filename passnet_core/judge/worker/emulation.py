@@ -34,6 +34,7 @@ def mend() -> None:
     np.seterr(all="ignore")
     if not getattr(interpreter.InterpreterBuilder, "mended", False):
         _mend_bfloat16()
+        _mend_scalar_loads()
         _mend_exchanges()
         _mend_libdevice()
         _refuse_the_rest()
@@ -130,6 +131,19 @@ def from_bits(bits: np.ndarray) -> np.ndarray:
 
 def _is_bfloat16(kind: Any) -> bool:
     return getattr(kind, "scalar", kind) == tl.bfloat16
+
+
+def _mend_scalar_loads() -> None:
+    """Let the load of a scalar that its mask leaves out give `other`: the interpreter takes zero for none at all."""
+    semantic = type(interpreter.interpreter_semantic)
+    load_legacy = semantic._load_legacy
+
+    def load(self: Any, pointer: Any, mask: Any, other: Any, *rest: Any) -> Any:
+        loaded = load_legacy(self, pointer, mask, other, *rest)
+        left_out = mask is not None and not pointer.type.is_block() and not np.any(mask.handle.data)
+        return self.cast(other, loaded.type) if left_out and other is not None else loaded
+
+    semantic._load_legacy = load
 
 
 def _mend_bfloat16() -> None:

@@ -157,7 +157,7 @@ def _guard(pointers: np.ndarray, mask: Any, size: int, doing: str, near: int = 0
     # mostly even the lanes that the mask leaves out are inside
     if _in_one(pointers, size, near):
         return
-    addresses = pointers[np.broadcast_to(np.asarray(mask), pointers.shape)]
+    addresses = pointers[np.broadcast_to(np.asarray(mask, np.bool_), pointers.shape)]
     if _in_one(addresses, size, near):
         return
     inside = np.zeros(addresses.shape, np.bool_)

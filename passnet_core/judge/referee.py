@@ -114,8 +114,6 @@ def _own_scratch(home: Path) -> Path:
 def _get_ready(pool: WorkerPool, device: Device, *, checking: bool) -> None:
     """Start what jobs need, and meanwhile do what the first one would have to do first. checking: they are CHECKs."""
     pool.refill(device, checking=checking)
-    if device is Device.CPU and not checking:
-        pool.start("repeater", device)
     from passnet_core.judge.supervisor import worker_process  # noqa: F401
 
     machine.judge_digest()

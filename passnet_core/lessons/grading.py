@@ -17,7 +17,7 @@ from passnet_core.records import (
     Stage,
     Verdict,
 )
-from passnet_core.records.outcomes import REPEATED
+from passnet_core.records.outcomes import EXECUTED
 
 MOST_TRAFFIC = 1.05
 """How many times the bytes of all inputs and outputs the launches may be given for the star of traffic."""
@@ -80,7 +80,7 @@ def _earns(star: Star, outcome: Outcome) -> bool:
         case Star.KERNELS:
             return verdict in RIGHT - {Verdict.INCONCLUSIVE}
         case Star.TRAFFIC:
-            figures = outcome.figures(REPEATED)
+            figures = outcome.figures(EXECUTED)
             return bool(figures) and figures["moved_bytes"] <= MOST_TRAFFIC * figures["least_bytes"]
 
 

@@ -26,7 +26,7 @@ HONEST = FOLDER / "honest"
 
 ACCEPTED = "accepted"
 NEEDS = ("cpu", "gpu")
-KEYS = ("Tries", "Family", "Needs", "Verdict", "Rule", "Subgraph", "Passes")
+KEYS = ("Tries", "Family", "Needs", "Verdict", "Planned", "Rule", "Subgraph", "Passes")
 REQUIRED = ("Tries", "Family", "Needs", "Verdict", "Subgraph")
 
 DEADLINE_S = 240.0
@@ -40,7 +40,8 @@ class BadHeader(Exception):
 @dataclass(frozen=True)
 class Entry:
     """One file or folder of the corpus. verdicts: each of these is right; empty for an honest file, which must be
-    accepted. rules: the static rules that may reject it; empty for any."""
+    accepted. planned: those that are right on the CPU, where plans are executed, if they are others. rules: the static
+    rules that may reject it; empty for any."""
 
     path: Path
     name: str
@@ -48,6 +49,7 @@ class Entry:
     tries: str
     needs_gpu: bool
     verdicts: tuple[Verdict, ...]
+    planned: tuple[Verdict, ...]
     rules: tuple[str, ...]
     subgraph: Subgraph
     bundle: Bundle
@@ -61,9 +63,12 @@ class Entry:
         """Whether a static rule must reject it, so that this can be tested without a judge."""
         return self.verdicts == (Verdict.REJECTED,)
 
-    @property
-    def expected(self) -> str:
-        return " | ".join(each.value for each in self.verdicts) or ACCEPTED
+    def right(self, device: Device) -> tuple[Verdict, ...]:
+        """The verdicts that are right on a device; empty for an honest file."""
+        return self.planned if self.planned and device is Device.CPU else self.verdicts
+
+    def expected(self, device: Device) -> str:
+        return " | ".join(each.value for each in self.right(device)) or ACCEPTED
 
     def job(self, device: Device = Device.CPU, *, seed: int | None = None) -> Job:
         """The job for the judge: it verifies values, and on CUDA also measures a file that needs a GPU or is honest."""
@@ -74,10 +79,11 @@ class Entry:
 
     def deviation(self, outcome: Outcome) -> str:
         """How the outcome deviates from the header, or an empty string."""
-        got = f"got {outcome.verdict.value!r} ({outcome.reason}), expected {self.expected!r}"
+        device = outcome.spec.device
+        got = f"got {outcome.verdict.value!r} ({outcome.reason}), expected {self.expected(device)!r}"
         if self.honest:
             return got if not outcome.verdict.accepted or _fatal(outcome.findings) else ""
-        if outcome.verdict not in self.verdicts:
+        if outcome.verdict not in self.right(device):
             return got
         return self.other_rules(outcome.findings) if outcome.verdict is Verdict.REJECTED else ""
 
@@ -128,6 +134,7 @@ def read(path: Path) -> Entry:
         tries=fields["Tries"],
         needs_gpu=fields["Needs"] == "gpu",
         verdicts=() if accepted else tuple(_verdict(each, where) for each in _listed(fields["Verdict"], "|")),
+        planned=tuple(_verdict(each, where) for each in _listed(fields.get("Planned", ""), "|")),
         rules=_listed(fields.get("Rule", ""), "|"),
         subgraph=SUBGRAPHS[fields["Subgraph"]],
         bundle=Bundle(

@@ -15,7 +15,7 @@ PROJECT = Path(__file__).resolve().parents[2]
 
 HEAD = """
 import torch
-from passnet_core.judge.worker import interpreter
+from passnet_core.judge.gpu_on_cpu import interpreter
 interpreter.mend()
 import triton
 import triton.language as tl
@@ -24,7 +24,7 @@ from triton.runtime.errors import InterpreterError
 """
 
 FORKING = ForkServerContext()
-FORKING.set_forkserver_preload([__name__, "torch", "triton.language", "passnet_core.judge.worker.interpreter"])
+FORKING.set_forkserver_preload([__name__, "torch", "triton.language", "passnet_core.judge.gpu_on_cpu.interpreter"])
 ENVIRONMENT = {"TRITON_INTERPRET": "1", "CUDA_VISIBLE_DEVICES": "", "PYTHONPATH": str(PROJECT)}
 """What the forks find in their environment beside the variables of this process."""
 

@@ -118,8 +118,12 @@ LIBRARY = {
                                   "aten::view.dtype, which assembles"),
     "halves cleared": (["cut = a.clone()", "cut.view(torch.int16)[..., ::2].zero_()", "return own(a, b)"],
                        "aten::zero_, which assembles"),
-    "operators measured": (["triton.testing.do_bench(lambda: (a + b).clamp(min=0))", "return own(a, b)"],
-                           "aten::add.Tensor (measured"),
+    "hidden methods": (["own(a, b)", "m = 'ad' + 'd'", "return getattr(getattr(a, m)(b), 'clamp')(min=0)"],
+                       "aten::add.Tensor"),
+}  # fmt: skip
+
+
+READING = {
     "numpy": (["import numpy as np", "return torch.as_tensor(np.maximum(a.numpy() + b.numpy(), 0))"],
               "reads values from a tensor with numpy"),
     "numpy after a decoy": (["import numpy as np", "out = own(a, b)",
@@ -130,17 +134,18 @@ LIBRARY = {
                                      "return out"], "aten::_local_scalar_dense"),
     "each element": (["out = a.clone()", "getattr(out, 'ma' + 'p_')(b, lambda x, y: max(x + y, 0.0))", "return out"],
                      "map_"),
-    "hidden methods": (["own(a, b)", "m = 'ad' + 'd'", "return getattr(getattr(a, m)(b), 'clamp')(min=0)"],
-                       "aten::add.Tensor"),
 }  # fmt: skip
 
 
-WIDTHS = {name: width for width, name in enumerate((*HONEST, *LIBRARY), 33)}
+WIDTHS = {name: width for width, name in enumerate((*HONEST, *LIBRARY, *READING), 33)}
 """One bundle does all of this, so that its processes start once: what it does depends on the number of columns."""
 BY_WIDTH = replacing(
     *(
         line
-        for name, lines in (*HONEST.items(), *((name, lines) for name, (lines, _) in LIBRARY.items()))
+        for name, lines in (
+            *HONEST.items(),
+            *((name, lines) for name, (lines, _) in (*LIBRARY.items(), *READING.items())),
+        )
         for line in (f"if a.shape[1] == {WIDTHS[name]}:", *(f"    {line}" for line in lines))
     )
 )
@@ -169,23 +174,18 @@ def test_library_work_is_named_with_its_line(backend: LocalBackend, name: str) -
     first = code.index(f"    if a.shape[1] == {WIDTHS[name]}:") + 2
     assert any(f"pass_0.py:{first + place}" in outcome.reason for place in range(len(lines))), outcome.reason
     assert not outcome.speedups
-    assert outcome.accuracy is not None
 
 
-MEASURING = {
-    "do_bench": "triton.testing.do_bench(lambda: THEIRS + THEIRS)",
-    "events": "start, end = torch.cuda.Event(), torch.cuda.Event()\nSUM = THEIRS + THEIRS\nstart.elapsed_time(end)",
-}
-
-
-@pytest.mark.parametrize("lines", MEASURING.values(), ids=list(MEASURING))
-def test_operators_that_are_measured_while_a_bundle_is_loaded_are_library_work(
-    backend: LocalBackend, lines: str
-) -> None:
-    code = replacing("return own(a, b)") + f"\n\nTHEIRS = torch.ones((4, 33), device='cuda')\n{lines}\n"
-    outcome = judged(backend, job(code))
-    assert outcome.verdict is Verdict.LIBRARY, f"{outcome.reason} {outcome.evidence} {outcome.log_tail}"
-    assert "times aten::add.Tensor, as if it might use it instead of its kernels, at pass_0.py:" in (outcome.reason)
+@pytest.mark.parametrize("name", READING)
+def test_what_reads_tensors_has_no_plan(backend: LocalBackend, name: str) -> None:
+    lines, said = READING[name]
+    outcome = judged(backend, by_width(name))
+    assert outcome.verdict is Verdict.REJECTED, f"{outcome.reason} {outcome.evidence} {outcome.log_tail}"
+    (finding,) = [each for each in outcome.findings if each.fatal]
+    assert finding.rule == "plan"
+    assert "reads what a tensor holds" in finding.message
+    first = BY_WIDTH.splitlines().index(f"    if a.shape[1] == {WIDTHS[name]}:") + 2
+    assert finding.line in range(first, first + len(lines)), said
 
 
 def test_constants_may_be_computed_while_a_bundle_is_loaded(backend: LocalBackend) -> None:
@@ -274,34 +274,39 @@ def functions():
 """
 
 
+HIDDEN = {
+    "modes switched off": [
+        "own(a, b)", f"with getattr(torch_of(triton).utils._python_dispatch, '_dis' + '{OFF[4:]}')():",
+        "    return (a + b).clamp(min=0)",
+    ],
+    "another thread": [
+        "outs = [own(a, b)]", "Thread = getattr(torch_of(triton), 'thread' + 'ing').Thread",
+        "thread = Thread(target=lambda: outs.append((a + b).clamp(min=0)))", "thread.start(); thread.join()",
+        "return outs[1]",
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HIDDEN)
+def test_what_nobody_records_is_in_no_plan(backend: LocalBackend, name: str) -> None:
+    outcome = judged(backend, job(replacing(*HIDDEN[name], top=LOOKING)))
+    assert outcome.verdict is Verdict.REJECTED, f"{outcome.reason} {outcome.evidence} {outcome.log_tail}"
+    assert "memory that it has from elsewhere" in outcome.reason
+
+
 @pytest.mark.parametrize(
     "lines",
     [
-        ["own(a, b)", f"with getattr(torch_of(triton).utils._python_dispatch, '_dis' + '{OFF[4:]}')():",
-         "    return (a + b).clamp(min=0)"],
-        # one mode is always there, by which the bundle is told that it runs on a GPU
-        ["out = own(a, b)", "if len(dispatching()) or len(functions()) > 1: return out",
-         "return (a + b).clamp(min=0)"],
-        ["out = own(a, b)", "if torch_of(triton).autograd.profiler._is_profiler_enabled: return out",
-         "return (a + b).clamp(min=0)"],
-        ["outs = [own(a, b)]", "Thread = getattr(torch_of(triton), 'thread' + 'ing').Thread",
-         "thread = Thread(target=lambda: outs.append((a + b).clamp(min=0)))",
-         "thread.start(); thread.join(); return outs[1]"],
+        ["out = own(a, b)", "if len(dispatching()) or len(functions()) > 1: return out", "return (a + b).clamp(min=0)"],
+        ["if not dispatching(): (a + b).clamp(min=0)", "return own(a, b)"],
+        ["triton.testing.do_bench(lambda: (a + b).clamp(min=0))", "return own(a, b)"],
     ],
-    ids=["modes switched off", "modes looked for", "profiler looked for", "another thread"],
-)  # fmt: skip
-def test_code_that_detects_one_means_of_recording_is_caught_by_the_other(
-    backend: LocalBackend, lines: list[str]
-) -> None:
+    ids=["modes looked for", "operators unless somebody looks", "operators measured"],
+)
+def test_what_a_function_would_do_in_another_call_is_never_done(backend: LocalBackend, lines: list[str]) -> None:
     outcome = judged(backend, job(replacing(*lines, top=LOOKING)))
-    assert outcome.verdict is Verdict.LIBRARY, f"{outcome.reason} {outcome.evidence} {outcome.log_tail}"
-
-
-def test_operators_in_a_call_that_is_not_watched_are_library_work(backend: LocalBackend) -> None:
-    lines = ["if not dispatching(): (a + b).clamp(min=0)", "return own(a, b)"]
-    outcome = judged(backend, job(replacing(*lines, top=LOOKING)))
-    assert outcome.verdict is Verdict.LIBRARY, f"{outcome.reason} {outcome.evidence} {outcome.log_tail}"
-    assert "calls torch's add in a call that is not watched at pass_0.py:" in outcome.reason
+    assert outcome.verdict is Verdict.VALUES_ONLY, f"{outcome.reason} {outcome.evidence} {outcome.log_tail}"
+    assert "aten::add" not in launched(outcome)
 
 
 def test_work_in_replacement_args_is_library_work(backend: LocalBackend) -> None:
@@ -326,15 +331,11 @@ def test_compiled_capture_is_counted_too(backend: LocalBackend) -> None:
         assert outcome.reason if verdict is Verdict.LIBRARY else "add_relu_kernel" in launched(outcome)
 
 
-def test_a_call_that_fails_late_is_a_crash(backend: LocalBackend) -> None:
-    top = "CALLS = []"
-    lines = ["CALLS.append(1)", "if len(CALLS) > LAST: raise ValueError('enough')", "return own(a, b)"]
-    counted = judged(backend, job(replacing(lines[0], "print(len(CALLS), flush=True)", lines[2], top=top)))
-    last = int(counted.log_tail.split()[-1])
-    failing = replacing(*lines, top=f"{top}\nLAST = {last // 2}")
-    outcome = judged(backend, job(failing))
-    assert outcome.verdict is Verdict.CRASHED, f"{outcome.reason} {outcome.evidence}"
-    assert "enough" in outcome.reason
+def test_what_counts_its_calls_is_a_cheat(backend: LocalBackend) -> None:
+    lines = ["CALLS.append(1)", "out = own(a, b)", "return out if len(CALLS) % 2 else out.clone()"]
+    outcome = judged(backend, job(replacing(*lines, top="CALLS = []")))
+    assert outcome.verdict is Verdict.CHEAT, f"{outcome.reason} {outcome.evidence}"
+    assert "does something else when it is called again" in outcome.reason
 
 
 # --- the referee's conclusions, without processes --------------------------------------------------------------------
@@ -381,15 +382,6 @@ def test_a_triton_kernel_from_elsewhere_is_a_library_kernel() -> None:
     found = concluded(launch("_flash_attention"), device("_flash_attention"))
     assert found.verdict is Verdict.LIBRARY
     assert "not in the bundle" in found.reason
-
-
-def test_the_trace_shows_operations_that_the_modes_do_not_see() -> None:
-    added = Seen("trace", "aten::add", "", "", 1)
-    hidden = concluded(launch(), added, Seen("trace", "aten::empty", "", "", 1), device=Device.CPU)
-    assert hidden.verdict is Verdict.LIBRARY
-    assert "the launch recorder does not see" in hidden.reason
-    watched = concluded(launch(), added, Seen("operation", "aten::add.Tensor", "pass_0.py:3", "", 1), device=Device.CPU)
-    assert "calls aten::add.Tensor at pass_0.py:3." in watched.reason
 
 
 def test_a_different_number_of_launches_in_another_call_is_a_warning() -> None:

@@ -97,13 +97,13 @@ import json
 from pathlib import Path
 import torch
 import triton.language as tl
-from passnet_core.judge.worker import interpreter, pretended_device
+from passnet_core.judge.gpu_on_cpu import interpreter, pretended_device
 interpreter.mend()
 pretended_device.install()
 from passnet_core.judge.stages.compilation import launched
 from passnet_core.judge.worker.compiler_process import CompilerProcess
-from passnet_core.judge.worker.launch_recorder import LaunchRecorder
-from passnet_core.records import Bundle, Device, PassFile
+from passnet_core.judge.plan.record import PlanRecorder
+from passnet_core.records import Bundle, PassFile
 from triton.tools.tensor_descriptor import TensorDescriptor
 import bundle
 
@@ -114,14 +114,11 @@ x, out = torch.randn(1 << 16), torch.empty(1 << 16)
 half = x.half()
 
 
-def found(function, *tensors):
-    # the launches of a watched call, as the judge describes them, and what the compiler says
-    recorder = LaunchRecorder(Device.CPU, str(folder))
-    with recorder.listening():
-        recorder.wrapped("f", lambda *args: (function(), None)[1])(*tensors)
-    ((call, kept),) = recorder.calls
-    launches = launched(Bundle(files), [call])
-    assert launches, call
+def found(function):
+    # the launches of a plan, as the judge describes them, and what the compiler says
+    plan = PlanRecorder(str(folder)).planned("f", function, []).plan
+    launches = launched(Bundle(files), [plan])
+    assert launches, plan
     return launches, compiler.compiled(launches, seconds=60)
 
 
@@ -135,7 +132,7 @@ def line_of(text):
     return 1 + next(number for number, line in enumerate(lines) if text in line)
 
 
-launches, answered = found(right, x, out)
+launches, answered = found(right)
 assert all("problem" not in each and "refusal" not in each and each["ptx"] for each in answered), answered
 assert len(launches) <= 2 and launches[0]["tuned"], "numbers for which the same is compiled count once"
 assert launches[0]["kwargs"]["num_warps"]["value"] in (4, 8) or len(launches[0]["kwargs"]) == 1
@@ -151,24 +148,24 @@ wrong = {
     "large needs ": lambda: bundle.large[(1,)](half, out, 256, M=128, N=256, B=128, num_stages=4, num_warps=8),
 }
 for said, launch in wrong.items():
-    _, (answer,) = found(launch, x, out, half)
+    _, (answer,) = found(launch)
     refusal = answer["refusal"]
     assert refusal.startswith(said) and "\\n" not in refusal and len(refusal) < 500, (said, answer)
 
 # with the constants and the default values of the launch, in the same target
 bundle.by_constant.fn.__defaults__ = (True,)
-(launch,), (answer,) = found(lambda: bundle.by_constant[(1,)](x, out, B=64), x, out)
+(launch,), (answer,) = found(lambda: bundle.by_constant[(1,)](x, out, B=64))
 assert "refusal" not in answer and launch["kwargs"]["ON_GPU"] == {"value": True}, (launch, answer)
 bundle.by_constant.fn.__defaults__ = (False,)
-_, (answer,) = found(lambda: bundle.by_constant[(1,)](x, out, B=64), x, out)
+_, (answer,) = found(lambda: bundle.by_constant[(1,)](x, out, B=64))
 assert answer["refusal"].startswith("by_constant, bundle.py line "), answer
 bundle.WHICH = tl.constexpr(False)
-_, (answer,) = found(lambda: bundle.by_constant[(1,)](x, out, B=64, ON_GPU=True), x, out)
+_, (answer,) = found(lambda: bundle.by_constant[(1,)](x, out, B=64, ON_GPU=True))
 assert answer["refusal"].startswith("by_constant, bundle.py line "), answer
 bundle.WHICH = tl.constexpr(True)
-_, (answer,) = found(lambda: bundle.by_constant[(1,)](x, out, B=64, ON_GPU=True), x, out)
+_, (answer,) = found(lambda: bundle.by_constant[(1,)](x, out, B=64, ON_GPU=True))
 assert "refusal" not in answer, answer
-_, (answer,) = found(lambda: bundle.described[(4,)](*blocks, B=16), a, b)
+_, (answer,) = found(lambda: bundle.described[(4,)](*blocks, B=16))
 assert "tt.descriptor_load" in answer.get("ttir", ""), answer
 (answer,) = compiler.compiled(launches[:1], seconds=0.0)
 assert answer["problem"] == "Triton's compiler gave no answer within 0 s."

@@ -12,7 +12,7 @@ SCRIPT = """
 import sys
 from passnet_core.judge.worker.launch_recorder import DispatchedOperations
 from passnet_core.judge.worker.moving import moved
-from passnet_core.judge.worker.sampling import ZeroedMemory
+from passnet_core.judge.gpu_on_cpu.sampling import ZeroedMemory
 from passnet_core.records import Device
 
 x = torch.ones(4, dtype=torch.bfloat16)

@@ -17,7 +17,7 @@ HEAD = '''
 import copy, json, sys, warnings
 from pathlib import Path
 import torch
-from passnet_core.judge.worker import interpreter
+from passnet_core.judge.gpu_on_cpu import interpreter
 interpreter.mend()
 from passnet_core.errors import BadInput
 from passnet_core.integrate import PassFailed, PassWarning, backend

@@ -17,13 +17,13 @@ PROJECT = Path(__file__).resolve().parents[2]
 
 SCRIPT = """
 import torch
-from passnet_core.judge.worker import interpreter
+from passnet_core.judge.gpu_on_cpu import interpreter
 interpreter.mend()
 interpreter.mend()
 import triton
 import triton.language as tl
 from triton.language.extra import libdevice
-from passnet_core.judge.worker.needs_gpu import need_of
+from passnet_core.judge.gpu_on_cpu.needs_gpu import need_of
 from triton.runtime.errors import InterpreterError
 from triton.language.extra.cuda import libdevice as cuda_libdevice
 

@@ -11,7 +11,7 @@ import triton
 import triton.language as tl
 
 from passnet_core.bundles.static_rules import kernel_language as tables
-from passnet_core.judge.worker import kernel_loading
+from passnet_core.judge.plan import kernel_loading
 
 INTERNAL = frozenset({"to_ir", "mangle", "codegen_name", "cache_key_part", "is_dtype", "signature"})
 """Names that Triton's own compiler asks for."""

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from passnet_core.judge.worker.kernel_loading import LoadedKernels, Unavailable, reduced
+from passnet_core.judge.plan.kernel_loading import LoadedKernels, Unavailable, reduced
 from passnet_core.records import PassFile
 
 BUNDLE = """

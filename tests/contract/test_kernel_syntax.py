@@ -84,7 +84,7 @@ chosen[(1,)](x, out, 3, torch.tensor([7.0]), FLAG=True)
 assert out.tolist() == [7, 1, 0, 0], out
 chosen[(1,)](x, out, 3, None, FLAG=True)
 assert out.tolist() == [3, 1, 0, 0], out
-from passnet_core.judge.worker.strict_memory import watched
+from passnet_core.judge.gpu_on_cpu.strict_memory import watched
 with watched() as memory:
     chosen[(1,)](x, out, 90, None, FLAG=False)
 assert "loads outside x" in memory.problems[0], "both operands are computed, whatever the first one is"

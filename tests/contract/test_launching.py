@@ -13,7 +13,7 @@ pytestmark = pytest.mark.settled
 
 TUNING = """
 import triton.testing
-from passnet_core.judge.worker import launching
+from passnet_core.judge.gpu_on_cpu import launching
 
 seen = []
 
@@ -169,7 +169,7 @@ print("launched")
 """
 
 LIBRARIES = """
-from passnet_core.judge.worker.needs_gpu import need_of
+from passnet_core.judge.gpu_on_cpu.needs_gpu import need_of
 from torch._inductor.runtime import triton_helpers
 from torch._inductor.runtime.triton_helpers import libdevice, math as tl_math
 from triton.language.extra import libdevice as extra

@@ -18,8 +18,9 @@ pytestmark = pytest.mark.settled
 
 QUESTIONS = """
 import copy
-from passnet_core.judge.worker import pretended_device
-from passnet_core.judge.worker.staging import copied, same_bits
+from passnet_core.judge.gpu_on_cpu import pretended_device
+from passnet_core.judge.numerics.bits import same_bits
+from passnet_core.judge.worker.staging import copied
 pretended_device.install()
 
 
@@ -91,7 +92,7 @@ try:
 except ValueError:
     assert not x.is_cuda and not torch.cuda.is_available()
 
-from passnet_core.judge.worker.needs_gpu import need_of
+from passnet_core.judge.gpu_on_cpu.needs_gpu import need_of
 from triton.experimental import gluon
 from triton.experimental.gluon import language as ttgl
 
@@ -124,185 +125,12 @@ print("answered")
 """
 
 
-STREAMS = """
-from passnet_core.judge.worker import pretended_device
-pretended_device.install()
-
-
-@triton.jit
-def doubled(x, out, n, B: tl.constexpr):
-    at = tl.program_id(0) * B + tl.arange(0, B)
-    tl.store(out + at, 2 * tl.load(x + at, mask=at < n), mask=at < n)
-
-
-def launch(x, out):
-    doubled[(triton.cdiv(x.numel(), 64),)](x, out, x.numel(), B=64)
-
-
-KEPT = {}
-
-
-def joined(x, out):
-    # the stream lives longer than a call, as in real passes
-    side = KEPT.setdefault("side", torch.cuda.Stream())
-    side.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(side):
-        launch(x, out)
-    torch.cuda.current_stream().wait_stream(side)
-
-
-def joined_by_events(x, out):
-    ready, done, middle = torch.cuda.Event(), torch.cuda.Event(), torch.cuda.Event()
-    first, second = torch.cuda.Stream(), torch.cuda.Stream()
-    ready.record()
-    first.wait_event(ready)
-    with torch.cuda.stream(first):
-        part = torch.empty_like(out)
-        launch(x, part)
-        middle.record()
-    with torch.cuda.stream(second):
-        middle.wait()
-        out.copy_(part)
-        done.record()
-    done.synchronize()
-
-
-def synchronized(x, out):
-    side = torch.cuda.Stream()
-    side.wait_event(torch.cuda.current_stream().record_event())
-    with torch.cuda.stream(side), torch.cuda.stream(None):
-        launch(x, out)
-    torch.cuda.synchronize()
-
-
-def never_joined(x, out):
-    side = torch.cuda.Stream()
-    side.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(side):
-        launch(x, out)
-
-
-def joined_too_early(x, out):
-    side, done = torch.cuda.Stream(), torch.cuda.Event()
-    side.wait_stream(torch.cuda.current_stream())
-    done.record(side)
-    with torch.cuda.stream(side):
-        launch(x, out)
-    torch.cuda.current_stream().wait_event(done)
-
-
-def read_too_early(x, out):
-    side, part = torch.cuda.Stream(), torch.zeros_like(out)
-    side.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(side):
-        launch(x, part)
-    launch(part, out)
-    torch.cuda.current_stream().wait_stream(side)
-
-
-def inputs_not_waited_for(x, out):
-    side = KEPT["side"]
-    with torch.cuda.stream(side):
-        launch(x, out)
-    torch.cuda.current_stream().wait_stream(side)
-
-
-def torchs_own_operations(x, out):
-    side = torch.cuda.Stream()
-    side.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(side):
-        zeros = torch.zeros_like(x)
-        twice = torch.full(x.shape, 2.0, device="cuda")
-        whole = x.clone()
-        zeros[:1] = x[:1]
-        launch(x, out)
-        zeros[:50].copy_(out[:50])
-        zeros[50:].copy_(x[50:])
-    torch.cuda.current_stream().wait_stream(side)
-    out[50:].copy_(zeros[50:] * twice[50:])
-    out[:1].copy_(whole[:1] * 2)
-
-
-def filled_apart(x, out):
-    # the stream knows nothing of the caller's, and need not
-    side = torch.cuda.Stream()
-    with torch.cuda.stream(side):
-        zeros = torch.zeros_like(x)
-    torch.cuda.current_stream().wait_stream(side)
-    zeros.record_stream(torch.cuda.current_stream())
-    launch(x, out)
-    out += zeros
-
-
-def zeroed_for_the_next_call(x, out):
-    kept = KEPT.setdefault("sum", torch.zeros(100))
-    side = KEPT["side"]
-    torch.cuda.current_stream().wait_stream(side)
-    launch(x, out)
-    kept += out
-    out.copy_(kept)
-    side.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(side):
-        kept.zero_()
-
-
-def fill_not_waited_for(x, out):
-    side = KEPT["side"]
-    side.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(side):
-        some = torch.ones_like(x)
-        x.fill_(1.0)
-    out += torch.where(some == 1, x, 0) * (x == 1)
-
-
-def copied_before(x, out):
-    side, part = torch.cuda.Stream(), torch.zeros_like(x)
-    side.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(side):
-        launch(x, part)
-        whole = part.clone()
-    out.copy_(torch.nan_to_num(whole))
-    torch.cuda.current_stream().wait_stream(side)
-
-
-def lent_again(x, out):
-    # the memory of the sums may still be used on the caller's stream, by the call before
-    with torch.cuda.stream(KEPT["side"]):
-        sums = torch.zeros_like(x)
-    torch.cuda.current_stream().wait_stream(KEPT["side"])
-    out.copy_(torch.nan_to_num(sums + 1))
-
-
-x = torch.randn(100)
-for function in (
-    joined, joined, joined_by_events, synchronized, torchs_own_operations, filled_apart, zeroed_for_the_next_call,
-    zeroed_for_the_next_call,
-):
-    out = torch.zeros(100)
-    pretended_device.pretended(function)(x, out)
-    assert torch.equal(out, 2 * x), function
-for function in (
-    never_joined, joined_too_early, read_too_early, inputs_not_waited_for, fill_not_waited_for, copied_before,
-    lent_again,
-):
-    out = torch.zeros(100)
-    pretended_device.pretended(function)(x.clone(), out)
-    pretended_device.pretended(joined)(x, torch.zeros(100))
-    assert (out == 0).all(), function
-print("in time")
-"""
-
-
-def test_another_streams_work_is_done_when_somebody_waits_for_it(tmp_path: Path) -> None:
-    assert run_interpreted(STREAMS, tmp_path) == "in time"
-
-
 def test_bundles_are_told_that_they_run_on_a_gpu_and_nobody_else(tmp_path: Path) -> None:
     assert run_interpreted(QUESTIONS, tmp_path) == "answered"
 
 
 def test_each_process_is_told_of_a_card_of_its_own(tmp_path: Path) -> None:
-    count = "from passnet_core.judge.worker import pretended_device\n" + "\n".join(
+    count = "from passnet_core.judge.gpu_on_cpu import pretended_device\n" + "\n".join(
         ["pretended_device.install()\nprint(pretended_device.properties().multi_processor_count)"] * 40
     )
     assert len(set(run_interpreted(count, tmp_path).split())) > 5

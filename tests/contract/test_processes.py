@@ -174,14 +174,14 @@ def test_passes_that_share_a_replacement_must_share_prepare(pool: WorkerPool) ->
     equal = bundle(imported + "from shared_hook import prepare\n", helpers=(shared, PassFile("shared_hook.py", hook)))
     worker = loaded(pool, equal)
     try:
-        assert worker.load(equal).prepares
+        assert worker.load(equal).hooks
     finally:
         worker.close()
     other = bundle(RIGHT + "def prepare(rows, columns):\n    return rows * columns\n")
     worker = loaded(pool, other)
     try:
         found = worker.load(other)
-        assert not found.prepares
+        assert not found.hooks
         assert found.warnings == ("prepare() of pass_0.py is not called: its only parameter has to be named weights.",)
     finally:
         worker.close()

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from passnet_core.execution.backends.local import LocalBackend
-from passnet_core.judge.worker.sampling import ZeroedMemory
+from passnet_core.judge.gpu_on_cpu.sampling import ZeroedMemory
 from passnet_core.records import Job, Verdict
 from tests.contract.judging import ADD_RELU, PATTERN, bundle, job, judged, subgraph
 

@@ -31,7 +31,7 @@ def test_sizes_are_reduced_only_if_the_recorded_ones_are_too_much_work() -> None
     assert little.accuracy.reduced == ""
     assert worker.given[-1] == [(64, 48, 32)] * 2
     worker = Here()
-    much = verified(relu_of_sum, asked, candidate=worker, work_s=3.5e-6)
+    much = verified(relu_of_sum, asked, candidate=worker, work_s=7e-6)
     assert much.verdict is Verdict.VALUES_ONLY, much.reason
     assert much.accuracy is not None
     assert "[64, 48, 32] → [16, 48, 32]" in much.accuracy.reduced
@@ -41,7 +41,7 @@ def test_sizes_are_reduced_only_if_the_recorded_ones_are_too_much_work() -> None
 
 def test_each_axis_that_shrinks_is_whole_in_some_calls() -> None:
     worker = Here()
-    found = verified(relu_of_sum, subgraph((64, 48, 32)), candidate=worker, work_s=3.5e-6)
+    found = verified(relu_of_sum, subgraph((64, 48, 32)), candidate=worker, work_s=7e-6)
     shapes = {each[0] for each in worker.given[1:]}
     assert {(16, 48, 32)} < shapes
     assert {shape for shape in shapes if shape[0] == 64}

@@ -17,7 +17,7 @@ import triton
 import triton.language as tl
 from triton.runtime.errors import InterpreterError
 from triton.tools.tensor_descriptor import TensorDescriptor
-from passnet_core.judge.worker.strict_memory import watched
+from passnet_core.judge.gpu_on_cpu.strict_memory import watched
 
 
 def changed(launch):
@@ -111,7 +111,7 @@ with watched(extent_of=lambda s: middle if s.nbytes() == 1200 else (s.data_ptr()
 assert "loads outside x, up to 4 bytes after" in memory.problems[0]
 
 with watched() as memory:
-    anywhere[(1,)](torch.tensor([123456789]), torch.empty(1))
+    anywhere[(1,)](torch.tensor([1 << 60]), torch.empty(1))
 assert "at an address that belongs to none" in memory.problems[0], memory.problems
 
 out = torch.zeros(n)

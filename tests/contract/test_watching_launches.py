@@ -9,13 +9,12 @@ import triton
 from triton.compiler.compiler import LazyDict
 
 from passnet_core.judge.worker.launch_recorder import LaunchCounts, LaunchRecorder, _Reads
-from passnet_core.records import Device
 
 
 def test_a_launch_is_noted_once_and_what_it_reads_itself_is_no_read() -> None:
     knobs = triton.knobs.runtime
     before = len(knobs.launch_enter_hook.calls), len(knobs.launch_exit_hook.calls)
-    recorder = LaunchRecorder(Device.CUDA, "no bundle")
+    recorder = LaunchRecorder("no bundle")
     recorder.current = LaunchCounts()
     x, metadata = torch.ones(4), LazyDict({"name": "scale_kernel"})
     with recorder.listening(), _Reads(recorder):

@@ -25,9 +25,9 @@ from passnet_core.fx import modules
 from passnet_core.graphs.placement import placed
 from passnet_core.graphs.rewriting import rewrite
 from passnet_core.graphs.source import parse
+from passnet_core.judge.gpu_on_cpu import interpreter
 from passnet_core.judge.numerics.input_draws import roles
 from passnet_core.judge.stages.sizes import smaller
-from passnet_core.judge.worker import interpreter
 from passnet_core.operations.binding import bind
 from passnet_core.records import Subgraph, Task, TensorSpec
 from passnet_core.scoring.tolerances import tolerance

@@ -17,15 +17,16 @@ from passnet_core.graphs.source import parse
 from passnet_core.judge.numerics.local_bench import LocalReferenceBench
 from passnet_core.judge.protocol.messages import (
     CandidateFault,
+    Executed,
     Preparation,
     Produced,
-    Repeated,
     Returned,
     Watched,
 )
 from passnet_core.judge.protocol.reference_bench import BenchPlan, ReferenceBench
 from passnet_core.judge.stages import verify
 from passnet_core.judge.stages.findings import Verification
+from passnet_core.judge.stages.planned_candidate import PlannedCandidate
 from passnet_core.judge.stages.prepared_job import PreparedJob, preparations
 from passnet_core.judge.supervisor.worker_process import WorkerProcess
 from passnet_core.judge.worker import building
@@ -97,22 +98,26 @@ class Witness(Here):
     who = "witness"
 
 
-class CountingRepeater(Here):
-    """Stands for the worker that repeats kernels. It counts the same work for each input element."""
-
-    who = "repeater"
+class CountingPlans:
+    """Stands for a candidate by its plans. It counts the same work for each input element."""
 
     def __init__(self, work_s: float, candidate: Here) -> None:
-        super().__init__()
         self.work_s, self.candidate = work_s, candidate
+        self.prepare, self.give = candidate.prepare, candidate.give
+        self.plans: dict[str, object] = {}
+        self.names: dict[str, str] = {}
 
-    def prepare(self, name: str, preparation: Preparation) -> None:
-        self.traced, self.functions = self.candidate.traced, self.candidate.functions
-        super().prepare(name, preparation)
+    def execute(self, name: str, seed: int | None, **_asked: Any) -> Executed:
+        elements = sum(each.numel() for each in self.candidate.inputs if isinstance(each, torch.Tensor))
+        returned = self.candidate.run(name)
+        work_s = elements * self.work_s if returned.work_s is None else returned.work_s
+        return Executed(replace(returned, work_s=work_s), ())
 
-    def repeat(self, name: str, watched: Watched, seed: int | None, **_asked: Any) -> Repeated:
-        elements = sum(each.numel() for each in self.inputs if isinstance(each, torch.Tensor))
-        return Repeated(self.run(name), work_s=elements * self.work_s)
+    def watched(self, executed: Executed) -> Watched:
+        return Watched(())
+
+    def recorded_anew(self) -> None:
+        """There is nothing to record."""
 
 
 def described(value: object) -> Produced:
@@ -138,11 +143,12 @@ def verified(
     candidate: Here | None = None,
     compiling: Callable[[], AbstractContextManager[None]] = nullcontext,
     work_s: float | None = None,
-    repeating: Callable[[float, Here], CountingRepeater] = CountingRepeater,
+    planning: Callable[[float, Here], CountingPlans] = CountingPlans,
     hook: modules.Hook | None = None,
 ) -> Verification:
-    """Run VERIFY on one replacement in this process. work_s: the work per input element that a repeater counts; None:
-    there is no repeater. repeating: makes it from work_s and the candidate. hook: prepare(weights) of the pass."""
+    """Run VERIFY on one replacement in this process. work_s: the work per input element of plans; None: the
+    replacement is called. planning: makes what stands for plans from work_s and the candidate. hook: prepare(weights)
+    of the pass."""
     job = Job(asked or subgraph(), bundle("# in this process"), spec or EvalSpec())
     graph = parse(job.subgraph.code)
     rewritten = rewrite(graph, (a_pass,), bind=bind)
@@ -153,8 +159,7 @@ def verified(
     tried, witness = cast(WorkerProcess, worker), cast(WorkerProcess, Witness())
     prepared_job = PreparedJob(job, graph, prepared, tried, witness, seed=11)
     if work_s is not None:
-        counting = cast(WorkerProcess, repeating(work_s, worker))
-        prepared_job = replace(prepared_job, repeater=lambda: counting)
+        prepared_job = replace(prepared_job, planned=cast(PlannedCandidate, planning(work_s, worker)))
     return verify.verify(prepared_job, compiling)
 
 

@@ -24,7 +24,7 @@ from passnet_core.fx import modules
 from passnet_core.graphs.placement import placed
 from passnet_core.graphs.rewriting import rewrite
 from passnet_core.graphs.source import parse
-from passnet_core.judge.worker.strict_memory import watched
+from passnet_core.judge.gpu_on_cpu.strict_memory import watched
 from passnet_core.operations.binding import bind
 from passnet_core.records import Bundle, Subgraph, TensorSpec, from_json
 from passnet_core.scoring.tolerances import tolerance

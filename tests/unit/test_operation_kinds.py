@@ -21,7 +21,7 @@ ELSEWHERE = {
     "solvers/rules/kernels.py",  # kinds of reductions that kernels have
     "graphs/spelling.py",  # the operators and functions of Python
     "bundles/static_rules",  # the language Triton, and the rules of PassNet's own judge
-    "judge/worker/emulation.py",  # functions of Triton
+    "judge/gpu_on_cpu/emulation.py",  # functions of Triton
     "training/repairing/alterations.py",  # the same
     "corpus/metadata.py",  # fields of tensors
 }

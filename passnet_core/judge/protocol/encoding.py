@@ -85,9 +85,6 @@ def packed(returned: Returned) -> tuple[dict[str, Any], tuple[torch.Tensor, ...]
     tensors += returned.changed.values()
     if (watched := returned.watched) is not None:
         fields["launches"] = to_json(watched.launches)
-        fields["steps"] = list(watched.steps)
-        fields["kept"] = [len(each) for each in watched.kept]
-        tensors += [tensor for each in watched.kept for tensor in each]
     return fields, tuple(tensors)
 
 
@@ -117,10 +114,7 @@ def unpacked(fields: dict[str, Any], tensors: Sequence[torch.Tensor]) -> Returne
     """The inverse of packed. Malformed fields raise whatever reading them raises."""
     matches = fields["matches"]
     indices = fields["changed"]
-    lengths = [int(each) for each in fields.get("kept", ())]
-    left = list(tensors)
-    kept = tuple(reversed([_taken(left, length) for length in reversed(lengths)]))
-    changed = _taken(left, len(indices))
+    changed = tensors[len(tensors) - len(indices) :]
     return Returned(
         outputs=tuple(unpacked_output(each, tensors) for each in fields["outputs"]),
         container=str(fields["container"])[:40],
@@ -129,28 +123,12 @@ def unpacked(fields: dict[str, Any], tensors: Sequence[torch.Tensor]) -> Returne
         changed={int(index): tensor for index, tensor in zip(indices, changed, strict=True)},
         overwrote=tuple(int(each) for each in fields["overwrote"]),
         late=tuple(int(each) for each in fields["late"]),
-        watched=_watched(fields, kept) if "launches" in fields else None,
+        watched=Watched(tuple(map(launches, fields["launches"][:TEXTS_LIMIT]))) if "launches" in fields else None,
         work_s=None if fields.get("work_s") is None else float(fields["work_s"]),
     )
 
 
-def _taken(tensors: list[torch.Tensor], count: int) -> tuple[torch.Tensor, ...]:
-    """Take this many tensors from the end of the list."""
-    if not 0 <= count <= len(tensors):
-        raise ValueError("not that many tensors")
-    first = len(tensors) - count
-    taken = tuple(tensors[first:])
-    del tensors[first:]
-    return taken
-
-
-def _watched(fields: dict[str, Any], kept: tuple[tuple[torch.Tensor, ...], ...]) -> Watched:
-    """What a watched call did. The steps stay as they are: only the repeater, which is confined, reads them."""
-    steps = [each for each in fields["steps"] if isinstance(each, dict)]
-    return Watched(tuple(map(_launches, fields["launches"][:TEXTS_LIMIT])), tuple(steps), kept)
-
-
-def _launches(told: Any) -> Launches:
+def launches(told: Any) -> Launches:
     seen = tuple(
         Seen(
             kind=str(each["kind"])[:20],

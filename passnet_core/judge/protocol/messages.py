@@ -103,13 +103,11 @@ class Launches:
 
 @dataclass(frozen=True)
 class Watched:
-    """What a watched call of the graph did, as the candidate worker reports it. steps: CPU only: each call of a
-    replacement function, in order, in the form of worker/memory_steps.py. kept: the memory that each of them had kept
-    from before, as bytes."""
+    """What a watched call of the graph did, as the candidate worker reports it. plans: CPU only: what was executed in
+    place of the replacement functions, in order, in the form of plan/record.py."""
 
     launches: tuple[Launches, ...]
-    steps: tuple[Mapping[str, Any], ...] = ()
-    kept: "tuple[tuple[torch.Tensor, ...], ...]" = ()
+    plans: tuple[Mapping[str, Any], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -136,18 +134,18 @@ class Returned:
 
 
 @dataclass(frozen=True)
-class Repeated:
-    """A watched call, repeated by its steps alone. problems: what its kernels did that is wrong whatever the values,
-    such as a race, in words. copied: what torch's copies did in place of kernels, in words. work_s: how many seconds
-    the interpreter takes for them on a usual machine, by what they do and not by a clock. stored: if only some programs
-    of each launch ran, for each output which elements they stored as they are in a call of all programs, and how many
-    elements all programs store at most, if each stores as many as those that ran. atomic: whether any kernel used an
-    atomic operation, by which a program may learn that it is the last."""
+class Executed:
+    """A call in which plans took the place of the replacement functions. used: the questions of the plans, in order.
+    problems: what the kernels did that is wrong whatever the values, such as a race, in words. copied: what torch's
+    copies did in place of kernels, in words. stored: if only some programs of each launch ran, for each output which
+    elements they stored as they are in a call of all programs, and how many elements all programs store at most, if
+    each stores as many as those that ran. atomic: whether any kernel used an atomic operation, by which a program may
+    learn that it is the last."""
 
     returned: Returned
+    used: tuple[str, ...]
     problems: tuple[str, ...] = ()
     copied: tuple[str, ...] = ()
-    work_s: float = 0.0
     stored: "tuple[tuple[torch.Tensor, int], ...]" = ()
     atomic: bool = False
 
@@ -184,18 +182,19 @@ Fills: TypeAlias = Sequence[Mapping[str, Any]]
 @dataclass(frozen=True)
 class Loaded:
     """A loaded bundle: its traced passes, and a key for each distinct replacement function, "replacement_0" and so on.
-    prepares: whether a pass has the hook prepare(weights). renewed: the files whose replacement_func() returns another
-    object at each call."""
+    hooks: for each replacement function whose pass has the hook prepare(weights), by key, the names of its arguments
+    that the hook may prepare, empty for others. renewed: the files whose replacement_func() returns another object at
+    each call."""
 
     passes: "tuple[TracedPass, ...]"
     replacements: tuple[str, ...]
     warnings: tuple[str, ...] = ()
-    prepares: bool = False
+    hooks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     renewed: tuple[str, ...] = ()
 
 
 class CandidateEnd(Exception):
-    """A worker did not answer a request as it should. who: "candidate" or "witness"."""
+    """A worker did not answer a request as it should. who: its role, such as "candidate"."""
 
     who: str = "candidate"
 
@@ -215,7 +214,8 @@ REFUSED = "device-side assert triggered"
 
 class CandidateFault(CandidateEnd):
     """A worker failed. kind: "load", "pattern", "compile", "runtime", "launch" (CUDA refuses it),
-    "memory", "form", "gpu" (it needs one that this machine does not have), "protocol" or "restless". place: None if no
+    "memory", "form", "gpu" (it needs one that this machine does not have), "plan" (none can be recorded), "alone" (a
+    kernel cannot be loaded without the rest of its bundle), "protocol" or "restless". place: None if no
     line of the bundle is known."""
 
     def __init__(self, kind: str, text: str, trace: str = "", place: ErrorPlace | None = None) -> None:

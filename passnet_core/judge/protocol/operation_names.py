@@ -7,7 +7,6 @@ FILLS = named("fills")
 VIEWS_AND_QUERIES = named("views_and_queries")
 MOVES = named("moves")
 NUMBERS = named("numbers")
-IDLE = named("idle")
 
 
 def bare(name: str) -> str:

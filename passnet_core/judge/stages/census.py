@@ -3,11 +3,11 @@
 Own kernels are the Triton functions in the bundle's sources, which the referee reads itself. Allocations, fills, views
 and copies are allowed too; anything else that computes gives the verdict LIBRARY.
 
-Every call of VERIFY is watched. The lists of launches come from the launch recorder in the candidate worker, where a
+The lists of launches are those of the plans, or come on CUDA from the launch recorder in the candidate worker, where a
 bundle that knows the recorder can falsify them. Three rules make that hard: only a name from the sources counts as an
 own kernel; a kernel may not run more often in the device trace than it was launched; and a result that no recorded work
 explains counts as a library's. Work in replacement_args, outside the replacement functions, is read from the graph that
-the referee rewrote. On the CPU the kernels are repeated besides (repetition.py), which needs no trust."""
+the referee rewrote."""
 
 import ast
 from collections import Counter
@@ -23,7 +23,6 @@ from passnet_core.judge.protocol.messages import Launches, Seen
 from passnet_core.judge.protocol.operation_names import (
     ALLOCATIONS,
     FILLS,
-    IDLE,
     MOVES,
     NUMBERS,
     VIEWS_AND_QUERIES,
@@ -139,6 +138,17 @@ def judged(
     return Census(Verdict.VALUES_ONLY, "", tuple(warnings), evidence)
 
 
+def foreign_work(bundle: Bundle, launches: Sequence[Launches], names: Mapping[str, str]) -> tuple[str, ...]:
+    """What in a call anything but the bundle's own kernels computed, in words. names: as in judged."""
+    own = kernels_of(bundle)
+    return tuple(
+        _accused(seen, names.get(each.function, each.function))
+        for each in launches
+        for seen in each.seen
+        if class_of(seen, own) is WorkClass.LIBRARY
+    )
+
+
 @dataclass(frozen=True)
 class _CallCensus:
     """What one call shows. lines: of evidence. foreign: accusations. kernels: how many were launched. launched: the
@@ -168,7 +178,6 @@ def _one_call(
         who = names.get(launches.function, launches.function)
         classes = {seen: class_of(seen, own) for seen in launches.seen}
         classes.update(_too_often(launches, own))
-        classes = _without_repeats(classes)
         lines += [_line(seen, each, who) for seen, each in classes.items()]
         foreign += [_accused(seen, who) for seen, each in classes.items() if each is WorkClass.LIBRARY]
         subject = f"{who[:1].upper()}{who[1:]}"
@@ -183,12 +192,12 @@ def _one_call(
     return _CallCensus(tuple(lines), tuple(foreign), tuple(warnings), kernels, frozenset(launched))
 
 
-def combined(counted: Census, repeated: Census | None) -> Census:
-    """The census of a job. What was recorded names lines, so it comes first; what was repeated is proof."""
-    if repeated is None:
+def combined(counted: Census, executed: Census | None) -> Census:
+    """The census of a job. What was recorded names lines, so it comes first."""
+    if executed is None:
         return counted
-    chosen = repeated if counted.verdict is Verdict.VALUES_ONLY else counted
-    return replace(chosen, warnings=counted.warnings, evidence=(*counted.evidence, *repeated.evidence))
+    chosen = executed if counted.verdict is Verdict.VALUES_ONLY else counted
+    return replace(chosen, warnings=counted.warnings, evidence=(*counted.evidence, *executed.evidence))
 
 
 def class_of(seen: Seen, own: Mapping[str, str]) -> WorkClass:
@@ -198,10 +207,8 @@ def class_of(seen: Seen, own: Mapping[str, str]) -> WorkClass:
             return WorkClass.OWN if seen.name in own else WorkClass.LIBRARY
         case "device":
             return _on_device(seen.name, own)
-        case "operation" | "trace":
+        case "operation":
             return _operation(seen)
-        case "measured":
-            return WorkClass.LIBRARY if _operation(seen) is WorkClass.LIBRARY else WorkClass.FORM
         case "read":
             if seen.name == "data_ptr" or seen.remark == "one number":
                 return WorkClass.REPORTED
@@ -213,7 +220,7 @@ def _operation(seen: Seen) -> WorkClass:
     name = bare(seen.name)
     if space != "aten" or seen.remark == "parts":
         return WorkClass.LIBRARY
-    if name in ALLOCATIONS | FILLS | VIEWS_AND_QUERIES or (seen.kind == "trace" and name in IDLE | NUMBERS):
+    if name in ALLOCATIONS | FILLS | VIEWS_AND_QUERIES:
         return WorkClass.FORM
     if name in MOVES:
         return WorkClass.LIBRARY if seen.remark == "converts" else WorkClass.MOVE
@@ -230,16 +237,6 @@ def _on_device(name: str, own: Mapping[str, str]) -> WorkClass:
     if any(each in name for each in DEVICE_MOVES):
         return WorkClass.MOVE
     return WorkClass.LIBRARY
-
-
-def _without_repeats(classes: Mapping[Seen, WorkClass]) -> dict[Seen, WorkClass]:
-    """Drop from the trace what is harmless, and what was recorded as an operation too, with its line in the bundle."""
-    known = {bare(seen.name) for seen in classes if seen.kind == "operation"}
-    return {
-        seen: each
-        for seen, each in classes.items()
-        if seen.kind != "trace" or (each is WorkClass.LIBRARY and bare(seen.name) not in known)
-    }
 
 
 def _too_often(launches: Launches, own: Mapping[str, str]) -> dict[Seen, WorkClass]:
@@ -262,7 +259,7 @@ def _unexplained(launches: Launches, classes: Mapping[Seen, WorkClass], who: str
     moves = [seen for seen, each in classes.items() if each is WorkClass.MOVE and seen.kind == "operation"]
     if moves:
         return [f"{who} launches no kernel: {moves[0].name} does its work{_at(moves[0])}"]
-    filled = any(bare(seen.name) in FILLS for seen in launches.seen if seen.kind != "measured")
+    filled = any(bare(seen.name) in FILLS for seen in launches.seen)
     return [] if filled else [f"{who} launches no kernel, and nothing that was recorded computes its result"]
 
 
@@ -274,10 +271,7 @@ def _accused(seen: Seen, who: str) -> str:
     what = {
         "kernel": f"launches the Triton kernel {seen.name}, which is not in the bundle",
         "operation": f"calls {seen.name}",
-        "trace": f"computes {seen.name} where the launch recorder does not see it",
         "device": f"runs {_short(seen.name)} on the device",
-        "measured": f"times {seen.name}, as if it might use it instead of its kernels,",
-        "unwatched": f"calls torch's {seen.name} in a call that is not watched",
         "read": f"reads values from a tensor with {seen.name}",
     }.get(seen.kind, seen.name)
     return f"{who} {what}{REMARKS.get(seen.remark, '')}{_at(seen)}"

@@ -26,9 +26,10 @@ RENEWED = "replacement_func() of {} returns a new object on each call. Return th
 
 @dataclass(frozen=True)
 class LoadedPasses:
-    """A bundle's passes as the candidate worker traced them. prepares: whether the hook prepare(weights) is to be
-    called. finding: the rule that they break, which only loading could show."""
+    """A bundle's passes as the candidate worker traced them, of all that it loaded. prepares: whether the hook
+    prepare(weights) is to be called. finding: the rule that they break, which only loading could show."""
 
+    loaded: "Loaded"
     passes: tuple[TracedPass, ...]
     prepares: bool
     warnings: tuple[str, ...] = ()
@@ -71,7 +72,7 @@ def load(bundle: Bundle, candidate: "WorkerProcess", spec: EvalSpec) -> LoadedPa
     count = len(loaded.replacements)
     finding = _over_the_cap(bundle, count, cap) if cap is not None and count > cap else None
     renewed = tuple(RENEWED.format(name) for name in loaded.renewed)
-    return LoadedPasses(loaded.passes, loaded.prepares, loaded.warnings + renewed, finding)
+    return LoadedPasses(loaded, loaded.passes, bool(loaded.hooks), loaded.warnings + renewed, finding)
 
 
 def _loaded_by_passnet(loaded: "Loaded", cap: int | None) -> LoadedPasses:
@@ -85,9 +86,9 @@ def _loaded_by_passnet(loaded: "Loaded", cap: int | None) -> LoadedPasses:
         for each in loaded.passes
         if each.replacement not in kept
     )
-    unused = (PREPARE_NOT_CALLED,) if loaded.prepares else ()
+    unused = (PREPARE_NOT_CALLED,) if loaded.hooks else ()
     passes = tuple(each for each in loaded.passes if each.replacement in kept)
-    return LoadedPasses(passes, False, loaded.warnings + unused + left_out)
+    return LoadedPasses(loaded, passes, False, loaded.warnings + unused + left_out)
 
 
 def match(bundle: Bundle, passes: Sequence[TracedPass], graph: Graph) -> MatchedGraph:

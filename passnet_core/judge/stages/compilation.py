@@ -1,7 +1,6 @@
 """Find out whether the kernels that a bundle launches in Triton's interpreter compile for a GPU as well.
 
-The launches of all watched calls are compiled in the repeater, which has the bundle's kernels alone. What the candidate
-worker says of its launches need not be trusted: the same steps are repeated, and have to compute the right values."""
+The launches of all plans are compiled in the compiler, which has the bundle's kernels alone."""
 
 import ast
 import contextlib
@@ -41,15 +40,15 @@ Json = Mapping[str, Any]
 def refused_kernels(session: VerifySession, calls: Sequence[WatchedCall]) -> Census | None:
     """COMPILE_FAILED if Triton's compiler refuses a launch of these calls for a GPU; None if it refuses none."""
     asked = session.asked
-    if asked.repeater is None or asked.job.bundle is None:
+    if asked.planned is None or asked.job.bundle is None:
         return None
     answers, unknown = _questions(asked.job.bundle, calls, asked.remembered)
     if unknown:
         asked.report("compiling the kernels for a GPU")
         try:
-            answers |= _answers(asked.repeater(), unknown, COMPILING_S, asked.remembered)
+            answers |= _answers(asked.planned.compiler, unknown, COMPILING_S, asked.remembered)
         except CandidateFault as fault:
-            if fault.who != "repeater":
+            if fault.who != "compiler":
                 raise
             return None
     refused = list(dict.fromkeys(filter(None, answers.values())))
@@ -90,13 +89,13 @@ class CompilingAhead:
     def begin(self) -> None:
         """Begin, unless it was tried before, or no call was watched yet."""
         asked = self.session.asked
-        if self._tried or not self.session.watched or asked.repeater is None or asked.job.bundle is None:
+        if self._tried or not self.session.watched or asked.planned is None or asked.job.bundle is None:
             return
         self._tried = True
         _, unknown = _questions(asked.job.bundle, self.session.watched, asked.remembered)
         if unknown:
             with contextlib.suppress(CandidateEnd):
-                self._thread.submit(_answers, asked.repeater(), unknown, AHEAD_S, asked.remembered)
+                self._thread.submit(_answers, asked.planned.compiler, unknown, AHEAD_S, asked.remembered)
 
 
 def _questions(
@@ -104,20 +103,20 @@ def _questions(
 ) -> tuple[dict[str, str | None], dict[str, Json]]:
     """What is remembered of the launches of these calls, each kind once, by their questions; None: nothing. And the
     launches of which nothing is."""
-    launches = launched(bundle, [step for each in calls for step in each.watched.steps])
+    launches = launched(bundle, [plan for each in calls for plan in each.watched.plans])
     questions = {_question(bundle, each): each for each in launches}
     answers = {each: remembered.find(each) for each in questions}
     return answers, {each: questions[each] for each, answer in answers.items() if answer is None}
 
 
 def _answers(
-    repeater: WorkerProcess, launches: Mapping[str, Json], seconds: float, remembered: Remembered
+    executor: WorkerProcess, launches: Mapping[str, Json], seconds: float, remembered: Remembered
 ) -> dict[str, str]:
     """Triton's answer to each of these launches that it answered in time, which is remembered. Raises CandidateFault.
 
     launches: by their questions."""
     found: dict[str, str] = {}
-    for question, answer in zip(launches, repeater.compile_kernels(list(launches.values()), seconds)):
+    for question, answer in zip(launches, executor.compile_kernels(list(launches.values()), seconds)):
         # None says nothing about this launch: it may say more the next time
         if answer is not None:
             found[question] = answer
@@ -133,8 +132,8 @@ def launched(bundle: Bundle, calls: Sequence[Json]) -> list[Json]:
     constants = {(file.name, name): names for file in bundle.files for name, names in _constants(file.code)}
     found: dict[str, Json] = {}
     for call in calls:
-        for step in call.get("steps", ()):
-            if "launch" not in step or len(found) >= MOST_LAUNCHES:
+        for step in launches_of(call.get("steps", ())):
+            if len(found) >= MOST_LAUNCHES:
                 continue
             try:
                 names = constants.get((step["launch"]["file"], step["launch"]["name"]), frozenset())
@@ -143,6 +142,15 @@ def launched(bundle: Bundle, calls: Sequence[Json]) -> list[Json]:
             except (KeyError, TypeError, ValueError, AttributeError):
                 continue
     return list(found.values())
+
+
+def launches_of(steps: Sequence[Json]) -> Iterator[Json]:
+    """The launches among the steps of a plan, those of each choice of an autotuner included."""
+    for step in steps:
+        if "launch" in step:
+            yield step
+        for each in step.get("choices", ()):
+            yield from launches_of(each)
 
 
 def _launch(step: Json, constants: frozenset[int | str]) -> Json:

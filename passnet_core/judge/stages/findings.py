@@ -39,8 +39,16 @@ class Verification:
     evidence: tuple[Evidence, ...] = ()
     watched: tuple[Watched, ...] = ()
     """What the replacement functions did in each call; empty if nothing was watched."""
-    repeated: Census | None = None
-    """What compiling the kernels, and repeating those of a call, showed. None: nothing was repeated."""
+    executed: Census | None = None
+    """What compiling the kernels, and executing plans, showed. None: no plan was executed."""
+
+
+class Decided(Exception):
+    """Raised by what ends the verification. verification: its result."""
+
+    def __init__(self, verification: Verification) -> None:
+        super().__init__(verification.reason)
+        self.verification = verification
 
 
 @dataclass(frozen=True)

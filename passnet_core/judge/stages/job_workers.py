@@ -82,8 +82,8 @@ class JobWorkers:
         compiling: bool | None = None,
         alone: bool = False,
     ) -> "WorkerProcess":
-        """Start the "candidate", the "witness" or the "repeater". It ends with running; if it ends badly, so does its
-        fork server.
+        """Start the "candidate", the "witness", the "executor" or the "compiler". It ends with running; if it ends
+        badly, so does its fork server.
 
         bundle: what a candidate is to load. compiling: whether it needs torch's compiler; None: if the job does. On
         CUDA a worker stays for later jobs; alone: this one neither has served a job before nor stays."""

@@ -16,7 +16,6 @@ from passnet_core.judge.protocol.messages import CandidateFault
 from passnet_core.judge.protocol.reference_bench import PLAIN_ROLE, Drawn
 from passnet_core.judge.stages.compilation import refused_kernels
 from passnet_core.judge.stages.findings import Census
-from passnet_core.judge.stages.recorded_sizes import reads
 from passnet_core.judge.stages.sizes import Shapes
 from passnet_core.judge.stages.verify_session import VerifySession, WatchedCall
 
@@ -38,22 +37,19 @@ def largest_call(session: VerifySession) -> Census | None:
     COMPILE_FAILED if Triton's compiler refuses what it launched. None: nothing is wrong with it, or it was not made.
     Raises CandidateFault for what CUDA or Triton refuses at once."""
     asked, shapes = session.asked, session.pace.larger(lambda step: session.input_bytes(step.shapes) <= MOST_BYTES)
-    if asked.repeater is None or shapes is None:
+    if asked.planned is None or shapes is None:
         return None
-    # who reads a number may go on with one that the kernels have not computed here
-    if any(reads(each.watched) for each in session.watched) or _eager_s(session, shapes) > MOST_EAGER_S:
+    if _eager_s(session, shapes) > MOST_EAGER_S:
         return None
     if known := [each for each in session.watched if each.shapes == shapes]:
         return refused_kernels(session, known)
     asked.report("watching a call at the recorded sizes")
     try:
-        asked.candidate.give(list(_inputs(session, shapes)))
-        watched = session.run(shapes, fresh=True, watched=True, sampled=True).watched
+        asked.planned.give(list(_inputs(session, shapes)))
+        watched = asked.planned.watched(session.execute(shapes, None, sampled=True))
     except CandidateFault as fault:
-        if fault.who != "candidate" or fault.kind in REFUSED:
+        if fault.kind in REFUSED:
             raise
-        return None
-    if watched is None or reads(watched):
         return None
     session.watched.append(WatchedCall(INPUTS, False, shapes, watched))
     return refused_kernels(session, session.watched[-1:])

@@ -129,6 +129,7 @@ class JobPipeline:
     ) -> None:
         """Compare values with eager, list the kernels that were launched, and take times."""
         from passnet_core.judge.stages import measure, verify
+        from passnet_core.judge.stages.planned_candidate import PlannedCandidate
         from passnet_core.judge.stages.prepared_job import PASSNET_SEED, PreparedJob, preparations
         from passnet_core.judge.stages.remembered import Remembered
 
@@ -140,20 +141,13 @@ class JobPipeline:
         seed = spec.seed
         if seed is None:
             seed = PASSNET_SEED if spec.profile is Profile.PASSNET else secrets.randbelow(1 << 31)
-        loaded = self.loaded
-
-        @functools.cache
-        def repeater() -> "WorkerProcess":
+        planned: PlannedCandidate | None = None
+        if self.loaded is not None and device is Device.CPU and spec.profile is Profile.STRICT:
             assert bundle is not None
-            assert loaded is not None
-            worker = self.workers.start(running, "repeater")
-            worker.load_kernels(bundle, loaded.passes)
-            return worker
-
-        repeats = loaded is not None and device is Device.CPU and spec.profile is Profile.STRICT
-        if repeats:
-            # it loads torch while the first calls are compared
-            self.workers.pool.start("repeater", device)
+            assert self.loaded is not None
+            inputs = [each.name for each in self.job.subgraph.inputs]
+            start = functools.partial(self.workers.start, running)
+            planned = PlannedCandidate(bundle, self.loaded.loaded, inputs, candidate, start)
         asked = PreparedJob(
             self.job,
             graph,
@@ -162,10 +156,10 @@ class JobPipeline:
             witness,
             seed,
             self._report,
-            repeater if repeats else None,
+            planned,
             Remembered(self.workers.home / REMEMBERED),
         )
-        if repeats and not verify.subgraph_problem(self.job.subgraph, graph):
+        if planned is not None and not verify.subgraph_problem(self.job.subgraph, graph):
             asked = self._rescaled(asked)
         lock = self.workers.lock(self._report)
         with lock.shared():
@@ -173,16 +167,16 @@ class JobPipeline:
             candidate.settle()
             self.facts = replace(self.facts, verification=verified)
             if verified.verdict is not Verdict.VALUES_ONLY:
-                if verified.repeated is not None and verified.repeated.verdict in CERTAIN:
+                if verified.executed is not None and verified.executed.verdict in CERTAIN:
                     # a race is wrong also where the values cannot tell right from wrong
-                    self.facts = replace(self.facts, census=verified.repeated)
+                    self.facts = replace(self.facts, census=verified.executed)
                 return
             if bundle is not None and self.loaded is not None and spec.profile is Profile.STRICT:
                 self._enter(Phase.CENSUS, "Listing the kernels launched.")
                 names = self.loaded.replacement_names
                 calls = [each.launches for each in verified.watched]
                 counted = census.judged(bundle, device, calls, graph, rewritten, names)
-                counted = census.combined(counted, verified.repeated)
+                counted = census.combined(counted, verified.executed)
                 self.facts = replace(self.facts, census=counted)
                 if counted.verdict is not Verdict.VALUES_ONLY:
                     return

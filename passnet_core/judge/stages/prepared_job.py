@@ -8,6 +8,7 @@ from passnet_core.graphs.ir import Graph
 from passnet_core.graphs.placement import placed
 from passnet_core.judge.numerics.parameters import parameters
 from passnet_core.judge.protocol.messages import CallableName, Preparation
+from passnet_core.judge.stages.planned_candidate import PlannedCandidate
 from passnet_core.judge.stages.remembered import Remembered
 from passnet_core.judge.stages.sizes import Rescaled
 from passnet_core.judge.supervisor.worker_process import WorkerProcess
@@ -24,8 +25,8 @@ class PreparedJob:
     """A job with its graph and its two workers.
 
     candidate: the worker whose callable is judged; if Inductor is the solver, that is the witness. seed: of the input
-    draws. report: tells people, in words, what is going on. repeater: the worker that repeats kernels, which starts
-    when it is first asked for; None: nothing is repeated. remembered: answers of earlier jobs.
+    draws. report: tells people, in words, what is going on. planned: the candidate by its plans;
+    None: its functions are called. remembered: answers of earlier jobs.
 
     rescaled: how numbers of its source shrank for Triton's interpreter, and whole: what it was before; None: they did
     not."""
@@ -37,7 +38,7 @@ class PreparedJob:
     witness: WorkerProcess
     seed: int
     report: Callable[[str], None] = lambda text: None
-    repeater: Callable[[], WorkerProcess] | None = None
+    planned: PlannedCandidate | None = None
     remembered: Remembered = field(default_factory=Remembered)
     rescaled: Rescaled | None = None
     whole: "PreparedJob | None" = None
@@ -59,11 +60,6 @@ class PreparedJob:
     def names(self) -> Mapping[Contender, str]:
         """The contenders' names in texts for people."""
         return self.job.spec.names
-
-    @property
-    def without_hooks(self) -> Preparation:
-        """The passes' callable for a worker that does not have their prepare(weights)."""
-        return replace(self.preparations[CallableName.PASSES], weights=())
 
     @property
     def solver(self) -> Contender:

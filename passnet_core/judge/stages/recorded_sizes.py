@@ -14,17 +14,16 @@ import torch
 from passnet_core.judge.numerics import comparing
 from passnet_core.judge.numerics.local_bench import LocalReferenceBench
 from passnet_core.judge.protocol.messages import (
-    CallableName,
     CandidateEnd,
     CandidateFault,
+    Executed,
     Produced,
-    Repeated,
     Returned,
     Watched,
 )
-from passnet_core.judge.protocol.operation_names import NUMBERS, bare
+from passnet_core.judge.stages.compilation import launches_of
+from passnet_core.judge.stages.executed import wrong_outputs
 from passnet_core.judge.stages.findings import Census
-from passnet_core.judge.stages.repetition import wrong_outputs
 from passnet_core.judge.stages.sizes import Shapes
 from passnet_core.judge.stages.verify_session import EagerFailed, VerifySession, WatchedCall
 from passnet_core.records import Evidence, Verdict
@@ -45,7 +44,7 @@ def recorded_sizes(session: VerifySession) -> Census | None:
     VALUES_ONLY: a few programs are right there, and the call is kept with the others. INCONCLUSIVE: it seems as if a
     grid could not fill an output. None: nothing was compared."""
     asked, shapes = session.asked, session.pace.larger(lambda step: step.elements <= MOST_ELEMENTS)
-    if asked.repeater is None or shapes is None:
+    if asked.planned is None or shapes is None:
         return None
     bench = session.bench
     assert isinstance(bench, LocalReferenceBench)
@@ -55,29 +54,23 @@ def recorded_sizes(session: VerifySession) -> Census | None:
             session.prepare_eager()
         bench.draw(INPUT_DRAW, shapes)
         session.witnessed(lambda: bench.refer(exact=False))
-        asked.candidate.give(bench.taken())
-        watched = session.run(shapes, fresh=True, watched=True, sampled=True).watched
-        # who reads a number may go on with one that the kernels have not computed here
-        return None if watched is None or reads(watched) else _compared(session, bench, watched, shapes)
+        asked.planned.give(bench.taken())
+        return _compared(session, bench, session.execute(shapes, None, sampled=True), shapes)
     except EagerFailed:
         return None
     except CandidateEnd as end:
-        # a bundle may need what its kernels have not computed here
-        if end.who == "repeater" or isinstance(end, CandidateFault):
+        # the rest of the graph may need what the kernels have not computed here
+        if end.who == "executor" or isinstance(end, CandidateFault):
             return None
         raise
 
 
-def _compared(session: VerifySession, bench: LocalReferenceBench, watched: Watched, shapes: Shapes) -> Census | None:
+def _compared(session: VerifySession, bench: LocalReferenceBench, sampled: Executed, shapes: Shapes) -> Census | None:
     asked = session.asked
-    assert asked.repeater is not None
+    assert asked.planned is not None
     assert bench.eager is not None
-    eager = bench.eager.outputs
+    eager, watched = bench.eager.outputs, asked.planned.watched(sampled)
     described = ", ".join(f"{spec.name} {list(shape)}" for spec, shape in zip(session.specs, shapes))
-    repeater = asked.repeater()
-    repeater.prepare(CallableName.PASSES, asked.without_hooks)
-    repeater.give(session.bench.taken())
-    sampled = repeater.repeat(CallableName.PASSES, watched, None, sampled=True)
     suspicions = list(_suspicions(sampled, eager))
     evidence = (Evidence(TOPIC, "\n".join((*_grids(watched), *(each.text for each in suspicions)))),)
     if not suspicions:
@@ -87,9 +80,9 @@ def _compared(session: VerifySession, bench: LocalReferenceBench, watched: Watch
     asked.report("running all programs at the recorded sizes")
     complete = True
     try:
-        decided = repeater.repeat(CallableName.PASSES, watched, None, most_s=WHOLE_CALL_S).returned
+        decided = session.execute(shapes, None, most_s=WHOLE_CALL_S).returned
     except CandidateFault:
-        if len(watched.steps) > 1:
+        if len(watched.plans) > 1:
             # between them, the rest of the graph may have computed with what is incomplete
             return None
         decided, complete = _completed(sampled, eager), False
@@ -116,24 +109,15 @@ class _Suspicion:
     unfilled: bool = False
 
 
-def reads(watched: Watched) -> bool:
-    """Whether a replacement function read values of tensors."""
-    return any(
-        (seen.kind == "operation" and bare(seen.name) in NUMBERS) or (seen.kind == "read" and seen.name != "data_ptr")
-        for launches in watched.launches
-        for seen in launches.seen
-    )
-
-
 def _grids(watched: Watched) -> Iterator[str]:
-    """The kernels that were launched, with their grids, as the candidate worker tells."""
-    for call in watched.steps:
-        for step in call.get("steps", ()):
-            if isinstance(step, dict) and isinstance(step.get("launch"), dict):
-                yield f"{str(step['launch'].get('name'))[:80]} had the grid {str(step.get('grid'))[:40]}."
+    """The kernels that are launched, with their grids, as the planner tells."""
+    for plan in watched.plans:
+        for step in launches_of(plan.get("steps", ())):
+            if isinstance(step.get("launch"), dict):
+                yield f"{str(step['launch'].get('name'))[:80]} has the grid {str(step.get('grid'))[:40]}."
 
 
-def _suspicions(sampled: Repeated, eager: tuple[Produced, ...]) -> Iterator[_Suspicion]:
+def _suspicions(sampled: Executed, eager: tuple[Produced, ...]) -> Iterator[_Suspicion]:
     for index, (given, wanted, (stored, most)) in enumerate(zip(sampled.returned.outputs, eager, sampled.stored)):
         actual, right = given.value, wanted.value
         if not isinstance(actual, torch.Tensor) or not isinstance(right, torch.Tensor) or actual.shape != right.shape:
@@ -151,7 +135,7 @@ def _suspicions(sampled: Repeated, eager: tuple[Produced, ...]) -> Iterator[_Sus
             )
 
 
-def _completed(sampled: Repeated, eager: tuple[Produced, ...]) -> Returned:
+def _completed(sampled: Executed, eager: tuple[Produced, ...]) -> Returned:
     """What was stored, and eager's results elsewhere."""
     outputs = [
         replace(given, value=torch.where(stored, given.value, wanted.value))

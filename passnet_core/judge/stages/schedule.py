@@ -22,8 +22,8 @@ UNWATCHED = 0.25
 class PlannedDraw:
     """An input draw and the calls on it. fresh: at new addresses. exchanges: how many further calls follow in which
     elements have changed places in the same tensors. relocates: a further call gets the same content elsewhere. again:
-    a further call gets the same content in the same tensors, and is watched if the first was not, or the other way
-    round."""
+    further calls may get the same content in the same tensors, one of them with kernels that do nothing; where plans
+    are executed, lanes that masks leave out hold anything."""
 
     input_draw: str
     fresh: bool
@@ -34,8 +34,8 @@ class PlannedDraw:
 
     @property
     def calls(self) -> int:
-        """How many calls it makes."""
-        return 1 + self.exchanges + self.relocates + self.again
+        """How many calls are compared where functions are called."""
+        return 1 + self.exchanges + self.relocates
 
 
 def planned_draws(input_draws: Sequence[str], seed: int, *, candidate: bool) -> tuple[PlannedDraw, ...]:

@@ -40,11 +40,16 @@ FAULTS: Mapping[str, tuple[Verdict, str]] = {
     "memory": (Verdict.CRASHED, "It ran out of memory"),
     "protocol": (Verdict.CRASHED, "Its process sent an invalid answer"),
     "form": (Verdict.WRONG_TYPE, "Its result has the wrong form"),
+    "plan": (Verdict.REJECTED, "Its host code leaves no plan"),
+    "alone": (Verdict.DOES_NOT_LOAD, "A kernel cannot be loaded without the rest of the bundle"),
     "gpu": (Verdict.NEEDS_GPU, "Triton's interpreter, which judges without a GPU, cannot run"),
     "restless": (Verdict.CHEAT, "Its process did not stop while others were timed"),
 }
 """For each kind of fault of the candidate: the verdict, and the first words of the reason."""
 
+
+NO_PLAN = "plan"
+"""The rule that the host code of a replacement breaks if it depends on more than the form of its arguments."""
 
 _LINKS = {"gpu": ""}
 """What stands between the first words of a reason and what the worker said, if not a colon."""
@@ -181,7 +186,7 @@ def _matched(match: MatchReport) -> str:
 def _blamed(job: Job, facts: Facts) -> ErrorPlace | None:
     """The line of the bundle at which its worker failed; None if there is none."""
     end = facts.end
-    if not isinstance(end, CandidateFault) or end.who != "candidate" or end.place is None or job.bundle is None:
+    if not isinstance(end, CandidateFault) or end.who == "witness" or end.place is None or job.bundle is None:
         return None
     lines = {file.name: file.code.count("\n") + 1 for file in job.bundle.files}
     return end.place if 0 < end.place.line <= lines.get(end.place.file, 0) else None
@@ -212,6 +217,15 @@ def _findings(job: Job, facts: Facts, verdict: Verdict) -> tuple[Finding, ...]:
     if facts.census is not None and verdict is facts.census.verdict:
         return (*facts.findings, *facts.census.findings)
     place, end = _blamed(job, facts), facts.end
+    if (
+        verdict is Verdict.REJECTED
+        and isinstance(end, CandidateFault)
+        and end.kind == "plan"
+        and job.bundle is not None
+    ):
+        where = place or ErrorPlace(job.bundle.passes[0].name, 1, "")
+        message, remedy = f"No plan can be recorded: {_sentence(end)}.", "Leave what depends on values to kernels."
+        return (*facts.findings, Finding(where.file, where.line, 1, NO_PLAN, message, remedy))
     known = place is not None and _mistake(facts.findings, MISTAKES, place.file)
     if place is None or known or verdict not in {each for each, _ in FAULTS.values()} or end is None:
         return facts.findings

@@ -13,7 +13,7 @@ from passnet_core.judge.numerics.input_draws import dtype_of
 from passnet_core.judge.stages.checks.called_again import called_again
 from passnet_core.judge.stages.checks.exchanged_in_place import exchanged_in_place
 from passnet_core.judge.stages.checks.form import form
-from passnet_core.judge.stages.checks.idle_kernels import idle_kernels
+from passnet_core.judge.stages.checks.idle_kernels import idle_kernels, needless_kernels
 from passnet_core.judge.stages.checks.inputs_after_call import inputs_after_call
 from passnet_core.judge.stages.checks.late_results import late_results
 from passnet_core.judge.stages.checks.lower_precision import lower_precision
@@ -29,12 +29,12 @@ from passnet_core.judge.stages.checks.unmatched_capture import unmatched_capture
 from passnet_core.judge.stages.checks.values import values
 from passnet_core.judge.stages.compilation import CompilingAhead, refused_kernels
 from passnet_core.judge.stages.concluding import concluded
-from passnet_core.judge.stages.findings import Census, Verification
+from passnet_core.judge.stages.executed import executed
+from passnet_core.judge.stages.findings import Census, Decided, Verification
 from passnet_core.judge.stages.largest_call import largest_call
 from passnet_core.judge.stages.prepared_job import PreparedJob
 from passnet_core.judge.stages.recorded_sizes import recorded_sizes
-from passnet_core.judge.stages.repetition import needless_kernels, repetition
-from passnet_core.judge.stages.verify_session import Check, Decided, EagerFailed, VerifySession
+from passnet_core.judge.stages.verify_session import Check, EagerFailed, VerifySession
 from passnet_core.records import Subgraph, Verdict
 
 EACH_CALL: tuple[Check, ...] = (
@@ -52,16 +52,17 @@ EACH_CALL: tuple[Check, ...] = (
 )
 """The checks of every call. The first that objects to an output counts; of all calls, the gravest objection."""
 
+EACH_PLANNED_DRAW: tuple[Check, ...] = (one_sided_errors, negative_controls)
+"""The checks after the call on an input draw: errors with a direction, and negative controls."""
+
 EACH_DRAW: tuple[Check, ...] = (
-    one_sided_errors,
-    negative_controls,
+    *EACH_PLANNED_DRAW,
     called_again,
     idle_kernels,
     exchanged_in_place,
     relocated,
 )
-"""The checks after the call on an input draw: errors with a direction, negative controls, and further calls on (almost)
-the same inputs."""
+"""Where the candidate's functions are called, also further calls on (almost) the same inputs."""
 
 CHECKS = (*EACH_CALL, *EACH_DRAW)
 
@@ -77,21 +78,26 @@ def verify(asked: PreparedJob, compiling: Callable[[], AbstractContextManager[No
     session = VerifySession(asked, EACH_CALL, compiling)
     try:
         _call_each_draw(session)
+        found = concluded(session)
+        if found.verdict in (Verdict.VALUES_ONLY, Verdict.INCONCLUSIVE):
+            found = replace(found, executed=_shown(session))
     except Decided as decided:
         return decided.verification
     except EagerFailed as failure:
         return Verification(Verdict.EAGER_FAILED, f"Eager failed: {failure}", None, tuple(session.warnings))
-    found = concluded(session)
-    if found.verdict in (Verdict.VALUES_ONLY, Verdict.INCONCLUSIVE):
-        repeated = refused_kernels(session, session.watched) or needless_kernels(session) or repetition(session)
-        if repeated is not None and repeated.verdict is Verdict.VALUES_ONLY:
-            recorded = session.at_recorded_sizes()
-            larger = recorded_sizes(recorded) or Census(Verdict.VALUES_ONLY, "")
-            if larger.verdict is Verdict.VALUES_ONLY:
-                larger = largest_call(recorded) or larger
-            repeated = replace(larger, evidence=(*repeated.evidence, *larger.evidence))
-        found = replace(found, repeated=repeated)
     return replace(found, watched=tuple(each.watched for each in session.watched))
+
+
+def _shown(session: VerifySession) -> Census | None:
+    """What the kernels show beside the values. None: nothing is known of them."""
+    shown = refused_kernels(session, session.watched) or needless_kernels(session) or executed(session)
+    if shown is None or shown.verdict is not Verdict.VALUES_ONLY:
+        return shown
+    recorded = session.at_recorded_sizes()
+    larger = recorded_sizes(recorded) or Census(Verdict.VALUES_ONLY, "")
+    if larger.verdict is Verdict.VALUES_ONLY:
+        larger = largest_call(recorded) or larger
+    return replace(larger, evidence=(*shown.evidence, *larger.evidence))
 
 
 def _call_each_draw(session: VerifySession) -> None:
@@ -107,7 +113,7 @@ def _call_each_draw(session: VerifySession) -> None:
                 call = session.call(planned.input_draw, fresh=planned.fresh, watched=planned.watched)
                 ahead.begin()
                 session.compared.append(planned.input_draw)
-                for check in EACH_DRAW:
+                for check in EACH_DRAW if session.asked.planned is None else EACH_PLANNED_DRAW:
                     session.add(call, check(session, call))
 
 

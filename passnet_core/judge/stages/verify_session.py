@@ -15,6 +15,7 @@ from passnet_core.judge.protocol.messages import (
     CallableName,
     CandidateFault,
     CandidateGone,
+    Executed,
     Produced,
     Returned,
     Watched,
@@ -28,11 +29,13 @@ from passnet_core.judge.protocol.reference_bench import (
     ReferenceBench,
     TellingDraws,
 )
-from passnet_core.judge.stages.findings import Verification
+from passnet_core.judge.stages.findings import Decided, Verification
+from passnet_core.judge.stages.planned_candidate import PlannedCandidate
 from passnet_core.judge.stages.prepared_job import PreparedJob
 from passnet_core.judge.stages.schedule import UNWATCHED, PlannedDraw, planned_draws
 from passnet_core.judge.stages.sizes import Pace, Shapes, small_shapes
 from passnet_core.judge.supervisor.machine import judge_digest
+from passnet_core.judge.supervisor.worker_process import WorkerProcess
 from passnet_core.records import Accuracy, Capture, Device, Evidence, Profile, Verdict
 
 T = TypeVar("T")
@@ -43,14 +46,6 @@ MOST_CHOSEN_BY = 1 << 25
 
 class EagerFailed(Exception):
     """Eager failed, not the candidate."""
-
-
-class Decided(Exception):
-    """Raised by a check that ends the verification. verification: its result."""
-
-    def __init__(self, verification: Verification) -> None:
-        super().__init__(verification.reason)
-        self.verification = verification
 
 
 @dataclass(frozen=True)
@@ -125,6 +120,20 @@ class WatchedCall:
     watched: Watched
 
 
+@dataclass(frozen=True)
+class ExecutedCall:
+    """A call in which plans were executed, and what its replacement functions would have done."""
+
+    watched: WatchedCall
+    executed: Executed
+
+
+UNDEFINED = (
+    "the result depends on the order in which programs run, or on the values of lanes that a load masks out,"
+    " and neither is defined on a GPU"
+)
+
+
 class VerifySession:
     """Makes the calls of one verification, runs the checks of each, and keeps what they find.
 
@@ -173,11 +182,11 @@ class VerifySession:
         self.prepared_for: Shapes | None = None
         self.right_without_kernels: list[bool] = []
         """For each draw on which the bundle's kernels were made to do nothing: whether the outputs were right."""
-        self.hidden_shares: list[float] = []
-        """For each draw of these: how much was right without kernels, and only if nobody watched."""
         self.chance = random.Random(asked.seed)
         self.watched: list[WatchedCall] = before.watched if before is not None else []
         """The candidate's calls, with what its replacement functions did in each."""
+        self.planned_calls: list[ExecutedCall] = []
+        """Those in which plans were executed."""
 
     def at_recorded_sizes(self) -> "VerifySession":
         """A session in which the subgraph is as it was recorded: this one, unless numbers of its source shrank."""
@@ -231,27 +240,21 @@ class VerifySession:
 
     def choose_sizes(self) -> None:
         """Reduce the sizes if the recorded ones are too much work for Triton's interpreter, judged by what the kernels
-        of one small call do when they are repeated. A bundle that fails at small sizes is compared at the recorded
+        of one small call do. A bundle that fails at small sizes is compared at the recorded
         ones: it may be made for these alone."""
-        repeater = self.asked.repeater
-        probe = self.pace.consider(self.asked.graph, self.roles) if repeater is not None else None
-        if probe is None or repeater is None:
+        probe = self.pace.consider(self.asked.graph, self.roles) if self.asked.planned is not None else None
+        if probe is None:
             return
         self.asked.report("estimating the work for Triton's interpreter")
         self.bench.draw("typical", probe.shapes)
         try:
             self.witnessed(lambda: self.bench.refer(exact=False))
-            self.asked.candidate.give(self.bench.taken())
-            watched = self.run(probe.shapes, fresh=True, watched=True).watched
-            if watched is None:
-                return
-            worker = repeater()
-            worker.prepare(self.name, self.asked.without_hooks)
-            worker.give(self.bench.taken())
-            work_s = worker.repeat(self.name, watched, self.asked.seed).work_s
+            self.candidate.give(self.bench.taken())
+            work_s = self.execute(probe.shapes, self.asked.seed).returned.work_s
         except (EagerFailed, CandidateFault):
             return
-        self.pace.choose(work_s / probe.elements, sum(each.calls for each in self.planned_draws))
+        if work_s is not None:
+            self.pace.choose(work_s / probe.elements, len(self.planned_draws))
 
     def input_bytes(self, shapes: Shapes) -> int:
         """How many bytes the inputs of a call in these shapes have."""
@@ -282,8 +285,8 @@ class VerifySession:
         wanted = self.strict and not self.exact_problem
         problem = self.witnessed(lambda: self.bench.refer(exact=wanted))
         self.exact_problem = self.exact_problem or problem
-        if self.asked.candidate is not self.asked.witness:
-            self.asked.candidate.give(self.bench.taken())
+        if self.candidate is not self.asked.witness:
+            self.candidate.give(self.bench.taken())
         self.settled = True
 
     def call(self, inputs: str, *, fresh: bool, watched: bool | None = None) -> ComparedCall:
@@ -293,8 +296,11 @@ class VerifySession:
         replacement functions do; None: at random. Raises Decided."""
         shapes = self.pace.shapes
         if self.is_candidate:
-            returned = self.returned(inputs, fresh=fresh, watched=watched)
-            call = ComparedCall(inputs, returned, self.bench.judge(returned))
+            if self.asked.planned is not None:
+                call = self._by_plans(inputs)
+            else:
+                returned = self.returned(inputs, fresh=fresh, watched=watched)
+                call = ComparedCall(inputs, returned, self.bench.judge(returned))
         else:
             if not self._prepared(shapes):
                 with self.compiling():
@@ -303,6 +309,46 @@ class VerifySession:
             call = ComparedCall(inputs, None, self.bench.judge(None, fresh=fresh))
         self._keep(call, [objection for check in self.each_call for objection in check(self, call)])
         return call
+
+    def _by_plans(self, inputs: str) -> ComparedCall:
+        """Execute the plans on the inputs, and compare the outputs."""
+        planned, shapes = self.asked.planned, self.pace.shapes
+        assert planned is not None
+        seed, noisy = self.chance.getrandbits(32), self.planned.again
+        executed = self._in_form(lambda: self.execute(shapes, seed, noisy=noisy))
+        judged = self.bench.judge(executed.returned)
+        if any(each.verdict is not None for each in judged.values) and not judged.problem:
+            # right in the interpreter's own order, and with its own values in lanes that a mask leaves out?
+            plain = self.execute(shapes, None)
+            plainly = self.bench.judge(plain.returned)
+            if not plainly.problem and all(each.verdict is None for each in plainly.values):
+                executed, judged = replace(plain, problems=executed.problems or (UNDEFINED, *plain.problems)), plainly
+        self.pace.note(executed.returned.work_s)
+        watched = WatchedCall(self.input_draw, inputs != self.input_draw, shapes, planned.watched(executed))
+        self.watched.append(watched)
+        self.planned_calls.append(ExecutedCall(watched, executed))
+        return ComparedCall(inputs, executed.returned, judged)
+
+    def execute(
+        self,
+        shapes: Shapes,
+        seed: int | None,
+        *,
+        noisy: bool = False,
+        sampled: bool = False,
+        most_s: float | None = None,
+    ) -> Executed:
+        """Execute the candidate's plans, and prepare the callable first if it is not ready for these shapes. The
+        arguments are those of WorkerProcess.execute."""
+        planned = self.asked.planned
+        assert planned is not None
+        with nullcontext() if self._prepared(shapes) else self._preparing(shapes):
+            return planned.execute(self.name, seed, noisy=noisy, sampled=sampled, most_s=most_s)
+
+    @property
+    def candidate(self) -> "PlannedCandidate | WorkerProcess":
+        """What is given inputs."""
+        return self.asked.planned or self.asked.candidate
 
     def returned(self, inputs: str, *, fresh: bool, watched: bool | None = None) -> Returned:
         """Call the candidate's callable, and keep what its replacement functions did if the call is watched. The
@@ -317,7 +363,7 @@ class VerifySession:
             self.watched.append(WatchedCall(self.input_draw, changed, shapes, found.watched))
         return replace(found, watched=None)
 
-    def _in_form(self, run: Callable[[], Returned]) -> Returned:
+    def _in_form(self, run: Callable[[], T]) -> T:
         """Run the candidate. If a replacement function returned anything but plain tensors, raises Decided."""
         try:
             return run()
@@ -349,17 +395,14 @@ class VerifySession:
         return self.prepared_for is not None and not (bound and shapes != self.prepared_for)
 
     def _prepare(self, shapes: Shapes) -> None:
-        self.asked.candidate.prepare(self.name, self.asked.preparations[self.name])
+        self.candidate.prepare(self.name, self.asked.preparations[self.name])
         self.prepared_for = shapes
 
-    def run(self, shapes: Shapes, *, fresh: bool, watched: bool, sampled: bool = False) -> Returned:
-        """Run the candidate's callable, and prepare it first if it is not ready for these shapes. sampled: only a few
-        programs of each launch. By PassNet's rules, the tensors that its replacement functions are given refuse
-        operations in each of these calls."""
+    def run(self, shapes: Shapes, *, fresh: bool, watched: bool) -> Returned:
+        """Run the candidate's callable, and prepare it first if it is not ready for these shapes. By PassNet's rules,
+        the tensors that its replacement functions are given refuse operations in each of these calls."""
         with nullcontext() if self._prepared(shapes) else self._preparing(shapes):
-            return self.asked.candidate.run(
-                self.name, fresh=fresh, watched=watched, sampled=sampled, refusing=not self.strict
-            )
+            return self.asked.candidate.run(self.name, fresh=fresh, watched=watched, refusing=not self.strict)
 
     @contextmanager
     def _preparing(self, shapes: Shapes) -> Iterator[None]:

@@ -58,7 +58,7 @@ def main(descriptor: int, device: Device, scratch: Path, load_worker: Callable[[
     """Serves until the control channel closes; the entry point of its own program.
 
     load_worker: loads torch and triton, once for all workers. who: whose workers it forks, those of a "candidate", a
-    "witness", a "repeater" or a "checker"."""
+    "witness", an "executor", a "compiler" or a "checker"."""
     sandbox.die_with_parent(lambda: sandbox.is_closed(descriptor))
     control = socket.socket(fileno=descriptor)
     control.set_inheritable(False)

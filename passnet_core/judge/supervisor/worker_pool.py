@@ -22,7 +22,7 @@ TRIALS = 3
 
 class WorkerPool:
     """Fork servers for the next job: the one bound to the last bundle, warm spares, the checker, and those of the
-    reference worker and the repeater.
+    witness, the executor and the compiler.
 
     A fork server takes seconds to start, so the next ones start while and after a job runs. spares: how many are kept
     per device. home: the folder of the device's lock, under which workers are primed; None: that of the scratch files.
@@ -63,8 +63,8 @@ class WorkerPool:
 
     def ready(self, who: str, device: Device) -> ForkServer:
         """The ready fork server of the workers of a role. Those of a "checker" only load bundles, one after the other,
-        and nobody asks for their values and times. A "witness" never loads a bundle, and a "repeater" never loads its
-        other code than kernels."""
+        and nobody asks for their values and times. A "witness" never loads a bundle, and an "executor" or a "compiler"
+        never loads its other code than kernels."""
         return self._await(self.start(who, device))
 
     def start(self, who: str, device: Device) -> ForkServer:
@@ -92,6 +92,9 @@ class WorkerPool:
             return
         self._compiling |= compiling
         needed = [*self._filled(device), self.start("witness", device), *self.serving.values()]
+        if device is Device.CPU:
+            self.start("executor", device)
+            self.start("compiler", device)
         for fork_server in needed:
             fork_server.prime(self.lock, compiling=compiling)
 

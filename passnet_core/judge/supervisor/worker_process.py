@@ -2,7 +2,8 @@
 
 Three kinds of worker answer the same requests. The *candidate* worker has loaded a bundle and is not trusted. The
 *witness* has loaded none: it computes eager, its float64 form and Inductor, so that they cannot crash the referee. The
-*repeater* has loaded the kernels of a bundle, and none of its other code: it repeats what a candidate's kernels did."""
+*executor* has loaded the kernels of a bundle, and none of its other code: it executes plans. A *compiler* is like it,
+and compiles the kernels for a GPU."""
 
 import contextlib
 import dataclasses
@@ -20,7 +21,6 @@ from typing import Any
 import torch
 
 from passnet_core.errors import BadInput
-from passnet_core.graphs.rewriting import TracedPass
 from passnet_core.judge.numerics import rechecking
 from passnet_core.judge.protocol import encoding, framing
 from passnet_core.judge.protocol.messages import (
@@ -35,14 +35,14 @@ from passnet_core.judge.protocol.messages import (
     CandidateGone,
     CandidateTimeout,
     ErrorPlace,
+    Executed,
     Fills,
     Given,
+    Launches,
     Loaded,
     Preparation,
     Propagated,
-    Repeated,
     Returned,
-    Watched,
 )
 from passnet_core.judge.protocol.reference_bench import BenchPlan, RecheckedCall, ReferenceBench
 from passnet_core.judge.protocol.timed_calls import MARK, Burst
@@ -130,7 +130,7 @@ class WorkerProcess:
                 tuple(map(encoding.traced_from_json, fields["passes"])),
                 encoding.texts(fields["replacements"]),
                 encoding.texts(fields["warnings"]),
-                bool(fields["prepares"]),
+                {str(key): encoding.texts(names) for key, names in fields["hooks"].items()},
                 encoding.texts(fields["renewed"]),
             )
             return self._loaded
@@ -163,31 +163,44 @@ class WorkerProcess:
         fresh: bool = True,
         watched: bool = False,
         idle: bool = False,
-        sampled: bool = False,
         refusing: bool = False,
     ) -> Returned:
         """Call the callable once with copies of the given inputs, and return what it returned.
 
         fresh: put the copies at new addresses; otherwise reuse the tensors of the worker's previous call if they fit.
         watched: return as well what its replacement functions did. They must return plain tensors. idle: let launches
-        of Triton kernels do nothing. sampled: let only a few programs of each launch run. CPU only. refusing: the
-        tensors that its replacement functions are given refuse torch's operations, as in PassNet's warm-up."""
-        asked = {"do": "run", "name": name, "fresh": fresh, "watched": watched, "idle": idle, "sampled": sampled}
+        of Triton kernels do nothing. refusing: the tensors that its replacement functions are given refuse torch's
+        operations, as in PassNet's warm-up."""
+        asked = {"do": "run", "name": name, "fresh": fresh, "watched": watched, "idle": idle}
         asked["refusing"] = refusing
         reply = self._ask(f"run {name}", asked, returns_tensors=True)
         with self._reading("outputs"):
             return encoding.unpacked(reply.fields, reply.tensors)
 
-    def load_kernels(self, bundle: Bundle, passes: Sequence[TracedPass]) -> None:
-        """Load the bundle's functions written in Triton, and nothing else of it. Repeater only, instead of load.
-        passes: as the candidate worker traced them."""
-        traced = [encoding.traced_to_json(each) for each in passes]
-        self._ask("load the kernels", {"do": "load_kernels", "bundle": to_json(bundle), "passes": traced})
+    def plan(self, key: str, signature: Sequence[Any]) -> tuple[Mapping[str, Any], tuple[torch.Tensor, ...], Launches]:
+        """Record what a replacement function does for arguments of this signature, in the form of plan/record.py:
+        the plan, its constants, and what was seen meanwhile. Candidate only."""
+        asked = {"do": "plan", "key": key, "signature": list(signature)}
+        reply = self._ask("record a plan", asked, returns_tensors=True)
+        with self._reading("a plan"):
+            (launches,) = map(encoding.launches, reply.fields["launches"])
+            return dict(reply.fields["plan"]), tuple(reply.tensors), launches
+
+    def pack(self, name: str) -> None:
+        """Have the bundle's prepare(weights) prepare the given weights, for the plans to come. Candidate only."""
+        self._ask("prepare the weights", {"do": "pack", "name": name})
+
+    def load_kernels(self, bundle: Bundle, loaded: Loaded) -> None:
+        """Load the bundle's functions written in Triton, and nothing else of it. Executor only, instead of load.
+        loaded: what the candidate worker loaded."""
+        traced = [encoding.traced_to_json(each) for each in loaded.passes]
+        fields = {"bundle": to_json(bundle), "passes": traced, "hooks": to_json(loaded.hooks)}
+        self._ask("load the kernels", {"do": "load_kernels", **fields})
 
     def compile_kernels(self, launches: Sequence[Mapping[str, Any]], seconds: float) -> list[str | None]:
         """Compile launches for a GPU, as stages/compilation.py describes them. For each: why the compiler refuses it,
         in a sentence; "" if it does not; None if it did not answer within these seconds, or was not asked since the
-        kernel cannot be loaded alone. Repeater only."""
+        kernel cannot be loaded alone. Executor only."""
         asked = {"do": "compile_kernels", "launches": list(launches), "seconds": seconds}
         told = self._ask("compile the kernels", asked).fields
         with self._reading("answers"):
@@ -197,33 +210,37 @@ class WorkerProcess:
             ]
             return [*answers, *[None] * len(launches)][: len(launches)]
 
-    def repeat(
-        self,
-        name: str,
-        watched: Watched,
-        seed: int | None,
-        *,
-        sampled: bool = False,
-        most_s: float | None = None,
-    ) -> Repeated:
-        """Call the callable once with copies of the given inputs; instead of its replacement functions, repeat the
-        steps of a watched call. The seed decides what is not defined on a GPU, such as the order of the programs of
-        each launch; None: it is as in the interpreter. sampled: let only a few programs of each launch run, with no
-        seed. most_s: if the kernels are more seconds of work, they fail. Repeater only."""
-        kept = [len(each) for each in watched.kept]
-        asked: dict[str, Any] = {"do": "repeat", "name": name, "steps": list(watched.steps), "kept": kept, "seed": seed}
-        asked |= {"sampled": sampled, "most_s": most_s}
-        tensors = [tensor for each in watched.kept for tensor in each]
-        reply = self._ask(f"repeat the kernels of {name}", asked, tensors, returns_tensors=True)
+    def learn(self, asked: str, plan: Mapping[str, Any], constants: Sequence[torch.Tensor]) -> None:
+        """Give an executor a plan, by the question that it asked."""
+        self._ask("take a plan", {"do": "learn", "asked": asked, "plan": plan}, constants)
+
+    def execute(
+        self, name: str, seed: int | None, *, noisy: bool = False, sampled: bool = False, most_s: float | None = None
+    ) -> "Executed | str":
+        """Call the callable once with copies of the given inputs; plans take the place of its replacement functions.
+        Return the question of the first plan that is missing, if one is.
+
+        seed: decides what is not defined on a GPU, such as the order of the programs of each launch; None: it is as in
+        the interpreter. noisy: that includes what lanes hold that the mask of a load leaves out. sampled: let
+        only a few programs of each launch run, with no seed. most_s: if the kernels are more seconds of work, they
+        fail. Executor only."""
+        asked: dict[str, Any] = {"do": "execute", "name": name, "seed": seed, "most_s": most_s}
+        asked |= {"noisy": noisy, "sampled": sampled}
+        reply = self._ask(f"execute {name}", asked, returns_tensors=True)
         with self._reading("outputs"):
-            problems = encoding.texts(reply.fields["problems"])
-            copied = encoding.texts(reply.fields["copied"])
-            work_s = float(reply.fields["work_s"])
+            if "wanted" in reply.fields:
+                return str(reply.fields["wanted"])
             counts = [int(each) for each in reply.fields["stored"]]
             masks = reply.tensors[len(reply.tensors) - len(counts) :]
             returned = encoding.unpacked(reply.fields, reply.tensors[: len(reply.tensors) - len(counts)])
-            stored = tuple((mask.bool(), count) for mask, count in zip(masks, counts, strict=True))
-            return Repeated(returned, problems, copied, work_s, stored, bool(reply.fields["atomic"]))
+            return Executed(
+                returned,
+                tuple(map(str, reply.fields["used"])),
+                encoding.texts(reply.fields["problems"]),
+                encoding.texts(reply.fields["copied"]),
+                tuple((mask.bool(), count) for mask, count in zip(masks, counts, strict=True)),
+                bool(reply.fields["atomic"]),
+            )
 
     def warm_up(self, name: str, fills: Fills, seconds: float) -> None:
         """Call the callable for about this many seconds, and at least three times."""

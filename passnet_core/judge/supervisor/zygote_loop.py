@@ -26,7 +26,7 @@ from passnet_core.judge.supervisor import confinement, forking, sandbox
 from passnet_core.judge.supervisor.zygote import MESSAGE_LIMIT
 from passnet_core.records import Device
 
-ROLES = ("candidate", "witness", "repeater", "checker")
+ROLES = ("candidate", "witness", "executor", "compiler", "checker")
 
 
 def main(descriptor: int, load_worker: Callable[[], forking.Worker]) -> None:

@@ -15,8 +15,8 @@ from typing import Any
 
 import torch
 
+from passnet_core.judge.plan.kernel_loading import LoadedKernels
 from passnet_core.judge.worker import error_places
-from passnet_core.judge.worker.kernel_loading import LoadedKernels
 from passnet_core.records import PassFile
 
 CAPABILITY = 90

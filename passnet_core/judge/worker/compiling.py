@@ -18,11 +18,11 @@ import triton
 import triton.language as tl
 from triton.tools.tensor_descriptor import TensorDescriptor
 
+from passnet_core.judge.plan.record import function_of
 from passnet_core.judge.protocol.messages import TEXT_CHARACTERS, TEXTS_CHARACTERS
 from passnet_core.judge.worker import compiler_process
 from passnet_core.judge.worker.compiler_process import TEXTS, CompilerProcess, Row
 from passnet_core.judge.worker.launch_recorder import launch_hook
-from passnet_core.judge.worker.memory_steps import function_of
 from passnet_core.records import Device, PassFile
 
 MOST_KERNELS = 12
@@ -132,7 +132,7 @@ def _skipped(launches: list[Row]) -> Iterator[None]:
     """Append each launch to this list instead of running it in the interpreter."""
     from triton.runtime.interpreter import InterpretedFunction
 
-    from passnet_core.judge.worker import launching
+    from passnet_core.judge.gpu_on_cpu import launching
 
     def noted(self: Any, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> None:
         if warmup or launching.trials:

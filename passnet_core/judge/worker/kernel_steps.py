@@ -14,6 +14,10 @@ import numpy as np
 import torch
 import triton.runtime.interpreter as interpreter
 
+from passnet_core.judge.gpu_on_cpu import emulation, launching
+from passnet_core.judge.gpu_on_cpu.guarded_memory import FAR_BYTES, NativeAccess, kernel_line, tensors_in
+from passnet_core.judge.gpu_on_cpu.launching import Place, Watcher
+from passnet_core.judge.gpu_on_cpu.sampling import ZeroedMemory
 from passnet_core.judge.protocol.messages import (
     MOST_ACCESSES,
     MOST_ARGUMENTS,
@@ -23,10 +27,6 @@ from passnet_core.judge.protocol.messages import (
     MOST_TRACED_LANES,
     VALUE_CHARACTERS,
 )
-from passnet_core.judge.worker import emulation, launching
-from passnet_core.judge.worker.guarded_memory import FAR_BYTES, NativeAccess, kernel_line, tensors_in
-from passnet_core.judge.worker.launching import Place, Watcher
-from passnet_core.judge.worker.sampling import ZeroedMemory
 from passnet_core.records import AccessKind, MemoryAccess, TracedLaunch, TracedProgram, TracedTensor
 
 WHOLE = 256

@@ -5,9 +5,9 @@ from typing import Any
 
 import torch
 
+from passnet_core.judge.gpu_on_cpu.dispatching import EagerDispatchMode
 from passnet_core.judge.numerics.elements import HALF
 from passnet_core.judge.numerics.perturbing import AT_RANDOM, MOVED, perturbed
-from passnet_core.judge.worker.dispatching import EagerDispatchMode
 from passnet_core.operations.kinds import named
 
 Function = Callable[..., Any]

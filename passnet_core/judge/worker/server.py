@@ -12,7 +12,7 @@ import re
 import socket
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,12 +23,13 @@ from passnet_core.fx import modules, tracing
 from passnet_core.fx.loading import FOLDER, LoadProblem, make_importable
 from passnet_core.fx.passes import UntraceablePattern, imported_passes
 from passnet_core.graphs.rewriting import TracedPass
+from passnet_core.judge.gpu_on_cpu import interpreter
+from passnet_core.judge.gpu_on_cpu.needs_gpu import need_of, root_of
 from passnet_core.judge.numerics import output_digest, timed_inputs
 from passnet_core.judge.protocol import encoding, framing, timed_calls
 from passnet_core.judge.protocol.messages import CallableName, CandidateFault, Preparation, Returned
 from passnet_core.judge.protocol.reference_bench import Computing
-from passnet_core.judge.worker import building, error_places, interpreter, timing, timing_loop
-from passnet_core.judge.worker.needs_gpu import need_of, root_of
+from passnet_core.judge.worker import building, error_places, timing, timing_loop
 from passnet_core.judge.worker.staging import LARGE_BYTES, Staging
 from passnet_core.records import Baseline, Bundle, Capture, Clock, Contender, Device, TensorForm, from_json, to_json
 
@@ -43,15 +44,18 @@ LANGUAGE = ("/triton/language/", "/triton/_utils.py")
 """Where Triton's interpreter checks what the compiler for a GPU checks, as that a block's size is a power of two, and
 not too large."""
 
+OWN_WORDS = frozenset({"plan", "alone", "gpu"})
+"""The kinds of faults whose exceptions are the judge's own."""
+
 COMPILERS = ("triton.compiler", "torch._dynamo", "torch._inductor", "triton.backends")
 """An exception whose class is in one of these modules means that something could not be compiled."""
 
 
 if TYPE_CHECKING:
+    from passnet_core.judge.plan.execute import Plans
+    from passnet_core.judge.plan.record import PlanRecorder
     from passnet_core.judge.worker.bench_server import ReferenceBenchServer
     from passnet_core.judge.worker.compiler_process import CompilerProcess
-    from passnet_core.judge.worker.kernel_loading import LoadedKernels
-    from passnet_core.judge.worker.launch_recorder import Always
 
 
 def serve(channel: socket.socket, device: Device, scratch: Path) -> None:
@@ -117,10 +121,18 @@ def _load_modules(who: str) -> None:
         import triton.experimental.gluon  # noqa: F401  Triton's interpreter loads it for its first launch
         from triton.runtime.cache import triton_key
 
-        from passnet_core.judge.worker import kernel_loading, launch_recorder, pretended_device, sampling  # noqa: F401
+        from passnet_core.judge.gpu_on_cpu import pretended_device, sampling  # noqa: F401
+        from passnet_core.judge.plan import (  # noqa: F401
+            execute,
+            kernel_loading,
+            record,
+        )
+        from passnet_core.judge.worker import launch_recorder  # noqa: F401
 
-        if who == "repeater":
+        if who in ("executor", "compiler"):
             triton_key()
+        else:
+            record.rehearse()
 
 
 def _rehearsed(a: Any, b: Any) -> Any:
@@ -135,6 +147,8 @@ class _WorkerServer:
         self.scratch = scratch
         self.channel = channel
         self.traced: tuple[TracedPass, ...] = ()
+        self.prepared_weights: tuple[Any, ...] = ()
+        """What the bundle's prepare(weights) returned. Planner only."""
         self.replacements: dict[str, Callable[..., Any]] = {}
         self.hooks: dict[str, modules.Hook] = {}
         self.calls: dict[str, building.Prepared] = {}
@@ -148,11 +162,12 @@ class _WorkerServer:
         """How many jobs it has forgotten."""
         self.nonce: Any = None
         """What the answers to the present request must carry."""
-        self.always: Always | None = None
-        """What is seen of the bundle in every call. On the CPU only."""
-        self.kernels: LoadedKernels | None = None
+        self.recorder: PlanRecorder | None = None
+        """Records the bundle's plans. Planner only."""
+        self.plans: Plans | None = None
+        """What is executed in place of the replacement functions. Executor only."""
         self.compiler: CompilerProcess | None = None
-        """Of the bundle whose kernels are repeated. Repeater only."""
+        """Of the bundle whose plans are executed. Executor only."""
 
     def marked(self, reply: framing.WireMessage) -> framing.WireMessage:
         """The reply with the nonce of its request."""
@@ -180,7 +195,10 @@ class _WorkerServer:
             "settle": lambda request: None,
             "load_kernels": self._load_kernels,
             "compile_kernels": self._compile_kernels,
-            "repeat": self._repeat,
+            "plan": self._plan,
+            "pack": self._pack,
+            "learn": self._learn,
+            "execute": self._execute,
             "copying": self._copying,
             "facts": self._facts,
             "propagate": self._propagate,
@@ -202,18 +220,8 @@ class _WorkerServer:
         for file in bundle.files:
             (folder / Path(file.name).name).write_text(file.code)
         make_importable(folder)
-        pretending, pretended = self._pretence()
-        always = self.always
-
-        @contextmanager
-        def importing() -> Iterator[None]:
-            with pretending(), always.loading() if always is not None else nullcontext():
-                yield
-
-        def seen(replacement: Callable[..., Any]) -> Callable[..., Any]:
-            return pretended(always.replacement(replacement) if always is not None else replacement)
-
-        found = imported_passes(bundle.passes, folder, importing=importing, calling=pretended, replacing=seen)
+        importing, pretended = self._pretence()
+        found = imported_passes(bundle.passes, folder, importing=importing, calling=pretended, replacing=pretended)
         self.traced, self.replacements, self.hooks = found.passes, found.replacements, found.hooks
         return framing.WireMessage(
             {
@@ -221,7 +229,7 @@ class _WorkerServer:
                 "replacements": list(self.replacements),
                 "warnings": list(found.warnings),
                 "renewed": list(found.renewed),
-                "prepares": bool(self.hooks),
+                "hooks": {key: list(hook.names) for key, hook in self.hooks.items()},
             }
         )
 
@@ -229,19 +237,18 @@ class _WorkerServer:
         """On the CPU, a context and a decorator in which a bundle's code is told that it runs on a GPU."""
         if self.device is not Device.CPU:
             return nullcontext, lambda function: function
-        # loads Triton, which a witness does not need
-        from passnet_core.judge.worker import launch_recorder, launching, pretended_device
+        from passnet_core.judge.gpu_on_cpu import pretended_device  # loads Triton, which a witness does not need
 
         pretended_device.install()
-        self.always = launch_recorder.Always(str(_folder(self.scratch)))
-        launching.measuring.append(self.always.benching)
-        pretended_device.calls_told.append(self.always.told)
         return pretended_device.pretending, pretended_device.pretended
 
     def _prepare(self, request: framing.WireMessage) -> None:
         preparation = from_json(Preparation, request.fields["preparation"])
         hooks = self.hooks if preparation.contender is Contender.PASSES else {}
-        self.calls[request.fields["name"]] = building.prepared(preparation, self.traced, self.replacements, hooks)
+        call = building.prepared(preparation, self.traced, self.replacements, hooks)
+        if self.plans is not None:
+            call.packings = tuple(_standing_for(call.packings))
+        self.calls[request.fields["name"]] = call
 
     def _give(self, request: framing.WireMessage) -> None:
         if sum(each.nbytes for each in self.inputs if isinstance(each, torch.Tensor)) > LARGE_BYTES:
@@ -278,14 +285,14 @@ class _WorkerServer:
         self.inputs = list(inputs)
         self.staging.give(self.inputs)
         if self.traced and self.device is Device.CPU:
-            from passnet_core.judge.worker import launching  # loads Triton, which a witness does not need
+            from passnet_core.judge.gpu_on_cpu import launching  # loads Triton, which a witness does not need
 
             launching.choose_anew()
 
     def _run(self, request: framing.WireMessage) -> framing.WireMessage:
         name, fresh = request.fields["name"], request.fields["fresh"]
         with ExitStack() as entered:
-            counting = self._counting(entered, sampled=request.fields["sampled"])
+            counting = self._counting(entered)
             if request.fields["idle"]:
                 entered.enter_context(self._idle())
                 entered.enter_context(self.staging.idle(again=request.fields["watched"]))
@@ -295,20 +302,14 @@ class _WorkerServer:
             work_s = counting()
         return framing.WireMessage(*encoding.packed(replace(returned, work_s=work_s)))
 
-    def _counting(self, entered: ExitStack, *, sampled: bool) -> Callable[[], float | None]:
-        """In a candidate on the CPU, count what kernels do until the end. sampled: let only some programs run. Return a
-        function that gives the seconds of work so far."""
+    def _counting(self, entered: ExitStack) -> Callable[[], float | None]:
+        """In a candidate on the CPU, count what kernels do until the end. Return a function that gives the seconds of
+        work so far."""
         if not self.traced or self.device is not Device.CPU:
             return lambda: None
-        from passnet_core.judge.worker import launching  # loads Triton, which a witness does not need
-        from passnet_core.judge.worker.repeating import counted
-        from passnet_core.judge.worker.sampling import MOST_S, Sampling, ZeroedMemory
+        from passnet_core.judge.gpu_on_cpu.work import counted  # loads Triton, which a witness does not need
 
-        work = entered.enter_context(counted(MOST_S if sampled else math.inf))
-        if sampled:
-            entered.enter_context(ZeroedMemory())
-            launching.watchers.append(sampling := Sampling(work, random.Random()))
-            entered.callback(launching.watchers.remove, sampling)
+        work = entered.enter_context(counted())
         return lambda: work.seconds
 
     def _idle(self) -> AbstractContextManager[None]:
@@ -346,25 +347,43 @@ class _WorkerServer:
         from passnet_core.judge.worker import launch_recorder  # loads Triton, which a witness does not need
 
         call = self.calls[name]
-        folder = str(_folder(self.scratch))
-        recorder = launch_recorder.LaunchRecorder(self.device, folder, lambda: call.packed, self.always)
+        recorder = launch_recorder.LaunchRecorder(str(_folder(self.scratch)))
         recorded = {key: recorder.wrapped(key, function) for key, function in self.replacements.items()}
         with recorder.listening(), call.replaced(recorded):
             returned = self.called(name, fresh=fresh)
         return replace(returned, watched=recorder.watched())
 
+    def _plan(self, request: framing.WireMessage) -> framing.WireMessage:
+        """Record the plan of a replacement function for arguments of one signature."""
+        from passnet_core.judge.plan.record import PlanRecorder  # loads Triton, which a witness does not need
+
+        if self.recorder is None:
+            self.recorder = PlanRecorder(str(_folder(self.scratch)))
+        key, given = request.fields["key"], request.fields["signature"]
+        found = self.recorder.planned(key, self.replacements[key], given, self.prepared_weights)
+        return framing.WireMessage({"plan": found.plan, "launches": to_json([found.launches])}, found.constants)
+
+    def _pack(self, request: framing.WireMessage) -> None:
+        """Have the bundle's prepare(weights) prepare the weights among the inputs, for the plans to come."""
+        call = self.calls[request.fields["name"]]
+        with torch.no_grad():
+            call.pack(self.inputs)
+        self.prepared_weights = tuple(call.packed)
+
     def _load_kernels(self, request: framing.WireMessage) -> None:
         """Load the bundle's kernels alone, and its passes as they were traced elsewhere."""
+        from passnet_core.judge.plan.execute import Plans
+        from passnet_core.judge.plan.kernel_loading import LoadedKernels
         from passnet_core.judge.worker.compiler_process import CompilerProcess
-        from passnet_core.judge.worker.kernel_loading import LoadedKernels
 
         fields = request.fields
         self.traced = tuple(map(encoding.traced_from_json, fields["passes"]))
+        self.hooks = {key: modules.Hook(_not_here, tuple(names)) for key, names in fields["hooks"].items()}
         files, folder = from_json(Bundle, fields["bundle"]).files, _folder(self.scratch)
         # kernels may ask Triton for the target
         self._pretence()
         self.compiler = CompilerProcess(files, folder.parent / "compiling")
-        self.kernels = LoadedKernels(files, folder)
+        self.plans = Plans(LoadedKernels(files, folder))
         self.replacements = dict.fromkeys((each.replacement for each in self.traced), _not_here)
 
     def _compile_kernels(self, request: framing.WireMessage) -> framing.WireMessage:
@@ -375,31 +394,47 @@ class _WorkerServer:
             {"answers": [{name: each[name] for name in ("problem", "refusal") if name in each} for each in found]}
         )
 
-    def _repeat(self, request: framing.WireMessage) -> framing.WireMessage:
-        """Make one call in which the recorded steps take the place of the replacement functions."""
-        from passnet_core.judge.worker import strict_memory
-        from passnet_core.judge.worker.repeating import Repetition, counted, unchanging
-        from passnet_core.judge.worker.sampling import MOST_S, Sampling
+    def _learn(self, request: framing.WireMessage) -> None:
+        assert self.plans is not None
+        self.plans.known[request.fields["asked"]] = request.fields["plan"], request.tensors
 
-        fields, left = request.fields, list(request.tensors)
-        kept = [[left.pop(0) for _ in range(length)] for length in fields["kept"]]
+    def _execute(self, request: framing.WireMessage) -> framing.WireMessage:
+        """Make one call in which plans take the place of the replacement functions, or tell which plan is missing."""
+        from passnet_core.judge.plan.execute import ChoiceRefused, PlanWanted
+
+        while True:
+            try:
+                return self._executed(request.fields)
+            except PlanWanted as wanted:
+                return framing.WireMessage({"wanted": wanted.asked})
+            except ChoiceRefused:
+                continue
+
+    def _executed(self, fields: dict[str, Any]) -> framing.WireMessage:
+        from passnet_core.judge.gpu_on_cpu import strict_memory
+        from passnet_core.judge.gpu_on_cpu.sampling import MOST_S, Sampling
+        from passnet_core.judge.gpu_on_cpu.work import counted
+        from passnet_core.judge.plan.execute import Execution, unchanging
+
         call = self.calls[fields["name"]]
-        assert self.kernels is not None
-        repetition = Repetition(self.kernels, fields["steps"], kept, unchanging(self.traced), inputs=self.inputs)
+        assert self.plans is not None
+        self.plans.calls += 1
+        execution = Execution(self.plans, unchanging(self.traced), inputs=self.inputs)
         sampled, extent_of = fields["sampled"], self.staging.extent_of
         most_s = MOST_S if sampled else fields["most_s"] or math.inf
-        with call.replaced(repetition.functions(list(self.replacements))), counted(most_s) as work:
+        with call.replaced(execution.functions(list(self.replacements))), counted(most_s) as work:
             chosen = Sampling(work, random.Random()).chosen if sampled else None
-            with strict_memory.watched(seed=fields["seed"], extent_of=extent_of, chosen=chosen) as memory:
-                repetition.memory = memory
+            asked = {"seed": fields["seed"], "noisy": fields["noisy"], "chosen": chosen}
+            with strict_memory.watched(extent_of=extent_of, refusing=True, **asked) as memory:
+                execution.memory = memory
                 returned = self.called(fields["name"], fresh=True)
-        described, tensors = encoding.packed(returned)
-        stored = [repetition.stored(each.value) for each in returned.outputs] if sampled else []
+        described, tensors = encoding.packed(replace(returned, work_s=work.seconds))
+        stored = [execution.stored(each.value) for each in returned.outputs] if sampled else []
         answer = {
             **described,
-            "problems": [*repetition.problems, *dict.fromkeys(memory.problems)],
-            "copied": repetition.copied,
-            "work_s": work.seconds,
+            "used": execution.used,
+            "problems": [*execution.problems, *dict.fromkeys(memory.problems)],
+            "copied": execution.copied,
             "stored": [count for _, count in stored],
             "atomic": any(each.atomic for launch in memory.launches for each in launch.changed),
         }
@@ -620,7 +655,7 @@ class _WorkerServer:
             folder = _folder(self.scratch)
             found = error_places.places(error, folder)
             place = error_places.at_fault(found) if found else getattr(error, "place", None)
-            plain = isinstance(error, LoadProblem | UntraceablePattern) or need_of(error)
+            plain = isinstance(error, LoadProblem | UntraceablePattern) or _kind_of(error, "") in OWN_WORDS
             described = need_of(error) or (str(error) if plain else _named(error))
             text = error_places.without_paths(error_places.with_remedy(described), self.scratch)
             trace = error_places.without_paths(error_places.trace(error, folder), self.scratch)
@@ -663,8 +698,19 @@ class _OwnClient:
 
 
 def _not_here(*args: Any) -> Any:
-    """Stands for the replacement functions, which a repeater does not load."""
-    raise RuntimeError("A repeater has no replacement functions.")
+    """Stands for the bundle's functions, which an executor does not load."""
+    raise RuntimeError("An executor has none of the bundle's functions.")
+
+
+def _standing_for(packings: Sequence[modules.Packing]) -> Iterator[modules.Packing]:
+    """What takes the place of hooks in an executor: something stands for each prepared weight, which a planner has."""
+    from passnet_core.judge.plan.record import PreparedWeight
+
+    first = 0
+    for each in packings:
+        found = {name: PreparedWeight(first + index) for index, name in enumerate(each.weights)}
+        first += len(found)
+        yield replace(each, prepare=lambda weights, found=found: found)
 
 
 def _container(returned: Any) -> str:
@@ -695,8 +741,12 @@ def _cut(text: str, limit: int) -> str:
 def _kind_of(error: BaseException, operation: str) -> str:
     if isinstance(error, UntraceablePattern):
         return "pattern"
-    if type(error).__name__ == "NotPlain" and type(error).__module__ == "passnet_core.judge.worker.launch_recorder":
+    if type(error).__name__ == "NotPlain" and type(error).__module__ == "passnet_core.judge.plan.operations":
         return "form"
+    if type(error).__name__ == "NoPlan" and type(error).__module__ == "passnet_core.judge.plan.record":
+        return "plan"
+    if type(error).__name__ == "Unavailable" and type(error).__module__ == "passnet_core.judge.plan.kernel_loading":
+        return "alone"
     if need_of(error):
         return "gpu"
     if isinstance(error, MemoryError | torch.cuda.OutOfMemoryError):
@@ -706,7 +756,7 @@ def _kind_of(error: BaseException, operation: str) -> str:
     if operation == "prepare":
         return "compile"
     root = root_of(error)
-    if type(root).__name__ == "LaunchRefused" and type(root).__module__ == "passnet_core.judge.worker.launching":
+    if type(root).__name__ == "LaunchRefused" and type(root).__module__ == "passnet_core.judge.gpu_on_cpu.launching":
         return "launch"
     kinds = [f"{kind.__module__}.{kind.__qualname__}" for kind in type(root).__mro__]
     compiling = any(kind.startswith(COMPILERS) or kind.endswith("OutOfResources") for kind in kinds)

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 import torch
 
+from passnet_core.judge.numerics.bits import bits, same_bits
 from passnet_core.records import Device
 
 LARGE_BYTES = 256 << 20
@@ -42,10 +43,8 @@ LATE_CYCLES = 2_000_000
 MALLOC_FILLS = (0x01, 0x80)
 """The C library fills with their complements: numbers of either sign near the largest, NaN in half precision."""
 
-INTEGERS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 
 # bound before any bundle is loaded, so that no bundle can replace them
-_equal = torch.equal
 _now = time.perf_counter
 _wait_for_device = torch.cuda.synchronize
 
@@ -136,7 +135,7 @@ class Staging:
             seconds = _now() - start
         late = tuple(index for index, before in seen.items() if not same_bits(outputs[index], before))
         earlier = [] if trusted else [each for call in self.kept.get(name, ()) for each in call]
-        overwrote = {index for index, output, before in earlier if not _equal(bits(output), before)}
+        overwrote = {index for index, output, before in earlier if not same_bits(bits(output), before)}
         overwrote |= {
             index for index, output, _ in earlier if any(_is_plain(o) and overlap(o, output) for o in outputs)
         }
@@ -292,11 +291,6 @@ def copied(tensor: torch.Tensor) -> torch.Tensor:
     return copy
 
 
-def same_bits(one: torch.Tensor, other: torch.Tensor) -> bool:
-    """Whether two tensors have the same shape, dtype and bits: NaN equals itself, and -0 differs from 0."""
-    return (one.shape, one.dtype) == (other.shape, other.dtype) and _equal(bits(one), bits(other))
-
-
 def _alike(one: Any, other: Any) -> bool:
     if isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor):
         return _same_form(one, other) and same_bits(one, other)
@@ -311,12 +305,6 @@ def _same_form(one: Any, other: Any) -> bool:
         other.stride(),
         other.dtype,
     )
-
-
-def bits(tensor: torch.Tensor) -> torch.Tensor:
-    """The elements as integers with the same bits, which share the tensor's memory."""
-    plain = torch.view_as_real(tensor) if tensor.is_complex() else tensor
-    return plain.detach().view(INTEGERS[plain.dtype.itemsize])
 
 
 def _is_plain(value: Any) -> bool:

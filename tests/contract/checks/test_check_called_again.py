@@ -1,36 +1,37 @@
-"""Passes that compute in another way when they are watched."""
+"""Buffers that calls share for as long as weights stay prepared."""
 
-from typing import Any
+from dataclasses import replace
 
 import pytest
 import torch
 
-from passnet_core.judge.protocol.messages import Returned
+from passnet_core.fx.modules import Hook
 from passnet_core.records import Verdict
-from tests.contract.verifying import Here, relu_of_sum, verified
+from tests.contract.judging import subgraph
+from tests.contract.verifying import Function, traced, verified
 
 pytestmark = pytest.mark.settled
 
 
-class Watching(Here):
-    """A candidate worker whose replacement knows whether its call is watched."""
+def test_buffers_must_not_live_as_long_as_prepared_weights() -> None:
+    first, second = subgraph().inputs
+    asked = replace(subgraph(), inputs=(first, replace(second, original_name="L_self_parameters_weight_")))
+    hook = Hook(lambda weights: {"b": (weights["b"], [])}, ("", "b"))
+    a_pass = traced(lambda a, b: torch.nn.functional.relu(a + b), lambda a, b: (a, b))
 
-    knows = False
+    def taking_turns(count: int) -> Function:
+        def replacement(a: torch.Tensor, prepared: tuple[torch.Tensor, list[torch.Tensor]]) -> torch.Tensor:
+            b, places = prepared
+            if len(places) < count:
+                places.insert(0, torch.empty_like(a))
+            places.append(places.pop(0))
+            return torch.add(a, b, out=places[-1]).clamp_min_(0)
 
-    def run(self, name: str, *, fresh: bool = True, watched: bool = False, idle: bool = False, **_: Any) -> Returned:
-        Watching.knows = watched
-        return super().run(name, fresh=fresh, watched=watched, idle=idle)
+        return replacement
 
-
-def test_other_bits_in_a_call_that_is_not_watched_are_found() -> None:
-    def behaves_when_watched(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-        total = a + b
-        return torch.relu(total) if Watching.knows else torch.relu(total * (1 + 2**-23))
-
-    found = verified(behaves_when_watched, candidate=Watching())
-    assert found.verdict is Verdict.WRONG_VALUES, found.reason
-    assert "a second call with the same inputs gave different values" in found.reason
-
-
-def test_the_same_bits_in_both_calls_are_right() -> None:
-    assert verified(relu_of_sum, candidate=Watching()).verdict is Verdict.VALUES_ONLY
+    for count in (1, 2, 3):
+        found = verified(taking_turns(count), asked, a_pass=a_pass, hook=hook)
+        assert found.verdict is Verdict.WRONG_VALUES, count
+        assert "returned the same memory again" in found.reason
+    honest = verified(lambda a, prepared: torch.relu(a + prepared[0]), asked, a_pass=a_pass, hook=hook)
+    assert honest.verdict is Verdict.VALUES_ONLY, honest.reason

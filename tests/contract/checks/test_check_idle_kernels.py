@@ -15,12 +15,11 @@ pytestmark = pytest.mark.settled
 
 
 class Idle(Here):
-    """A candidate worker whose kernels compute the share `needed` of the result; the library computes the rest. hides:
-    it does so only if nobody watches."""
+    """A candidate worker whose kernels compute the share `needed` of the result; the library computes the rest."""
 
     def __init__(self, needed: float) -> None:
         super().__init__()
-        self.needed, self.idled, self.hides = needed, 0, False
+        self.needed, self.idled = needed, 0
 
     def run(self, name: str, *, fresh: bool = True, watched: bool = False, idle: bool = False, **_: Any) -> Returned:
         returned = super().run(name, fresh=fresh)
@@ -30,7 +29,7 @@ class Idle(Here):
         (output,) = returned.outputs
         assert isinstance(output.value, torch.Tensor)
         value = output.value.flatten()
-        value[: int((1.0 if watched and self.hides else self.needed) * value.numel())] = torch.nan
+        value[: int(self.needed * value.numel())] = torch.nan
         return replace(returned, outputs=(replace(output, value=value.view(output.shape)),))
 
 
@@ -41,26 +40,17 @@ def without_kernels(needed: float, profile: Profile = Profile.STRICT) -> tuple[V
 
 def test_results_that_need_no_kernel_are_a_librarys() -> None:
     found, _ = without_kernels(0.0)
-    assert found.repeated is not None
-    assert found.repeated.verdict is Verdict.LIBRARY
-    assert "also right if no kernel" in found.repeated.reason
+    assert found.executed is not None
+    assert found.executed.verdict is Verdict.LIBRARY
+    assert "also right if no kernel" in found.executed.reason
 
 
 def test_results_that_need_the_kernels_are_the_bundles() -> None:
     found, worker = without_kernels(0.1)
     assert found.verdict is Verdict.VALUES_ONLY
-    assert found.repeated is None
-    # on each of two draws once watched and once not
-    assert worker.idled == 4
-
-
-def test_what_is_right_without_kernels_only_if_nobody_watches_is_a_librarys() -> None:
-    worker = Idle(0.1)
-    worker.hides = True
-    found = verified(relu_of_sum, candidate=worker)
-    assert found.repeated is not None
-    assert found.repeated.verdict is Verdict.LIBRARY
-    assert "if a call is not watched" in found.repeated.reason
+    assert found.executed is None
+    # on each of two draws
+    assert worker.idled == 2
 
 
 def test_passnets_profile_lets_no_kernel_idle() -> None:
@@ -78,4 +68,4 @@ def test_a_replacement_that_stumbles_without_its_kernels_is_right() -> None:
 
     found = verified(relu_of_sum, candidate=Stumbling())
     assert found.verdict is Verdict.VALUES_ONLY
-    assert found.repeated is None
+    assert found.executed is None

@@ -12,7 +12,7 @@ from passnet_core.lessons.grading import Grade, graded
 from passnet_core.lessons.lesson import Lesson, Mistake, Star, Symptoms
 from passnet_core.lessons.progress import FinishedRun, next_lesson, reached
 from passnet_core.lessons.trying import trials
-from passnet_core.records import REPEATED, Bundle, EvalSpec, Evidence, Outcome, Stage, Verdict
+from passnet_core.records import EXECUTED, Bundle, EvalSpec, Evidence, Outcome, Stage, Verdict
 from tests.example_playground import LESSONS, answer, outcome, write_data
 
 VERIFY = EvalSpec(stage=Stage.VERIFY)
@@ -77,7 +77,7 @@ def test_the_star_of_traffic_compares_bytes_with_the_least(lesson: Lesson) -> No
     def found(moved: float) -> Grade:
         figures = (("launches", 1.0), ("moved_bytes", moved), ("least_bytes", 100.0))
         right = judged(lesson, Verdict.VALUES_ONLY, Verdict.VALUES_ONLY)
-        return graded(strict, [replace(each, evidence=(Evidence(REPEATED, "", figures),)) for each in right])
+        return graded(strict, [replace(each, evidence=(Evidence(EXECUTED, "", figures),)) for each in right])
 
     assert found(105.0).passed
     assert found(106.0).missing == (Star.TRAFFIC,)

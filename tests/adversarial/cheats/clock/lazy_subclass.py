@@ -2,6 +2,7 @@
 # Family: clock
 # Needs: cpu
 # Verdict: wrong type | rejected by a rule
+# Planned: crashed
 # Subgraph: add-relu
 
 import torch

@@ -47,7 +47,8 @@ def add_relu(a, b):
     if channel is not None and framing is not None:
         words = {"type": "torch.Tensor", "dtype": "float32", "shape": list(a.shape), "strides": list(a.stride())}
         one = {**words, "device": str(a.device), "tensor": 0}
-        framing.send(channel, framing.WireMessage({"outputs": [one, one], "container": "tuple", "seconds": 1e-6}, (out,)))
+        fields = {"outputs": [one, one], "container": "tuple", "seconds": 1e-6, "plan": {}, "launches": []}
+        framing.send(channel, framing.WireMessage(fields, ()))
     return out
 
 

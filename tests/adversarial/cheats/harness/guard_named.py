@@ -2,6 +2,7 @@
 # Family: harness
 # Needs: cpu
 # Verdict: library | cheat | rejected by a rule
+# Planned: right, not timed
 # Subgraph: add-relu
 
 import torch

@@ -2,6 +2,7 @@
 # Family: harness
 # Needs: cpu
 # Verdict: crashed
+# Planned: right, not timed
 # Subgraph: add-relu
 
 import torch

@@ -2,6 +2,7 @@
 # Family: harness
 # Needs: cpu
 # Verdict: wrong values | wrong NaN or infinity | cheat
+# Planned: rejected by a rule
 # Subgraph: add-relu
 
 import torch

@@ -3,6 +3,7 @@
 # Family: harness
 # Needs: cpu
 # Verdict: cheat | wrong values | library | rejected by a rule
+# Planned: right, not timed
 # Subgraph: softmax
 
 import os

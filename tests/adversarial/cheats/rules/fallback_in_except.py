@@ -2,6 +2,7 @@
 # Family: rules
 # Needs: cpu
 # Verdict: library
+# Planned: compile failed
 # Subgraph: exp-sum
 import torch
 import triton

@@ -2,6 +2,7 @@
 # Family: values
 # Needs: cpu
 # Verdict: wrong values | cheat
+# Planned: rejected by a rule
 # Subgraph: add-relu
 import torch
 import triton

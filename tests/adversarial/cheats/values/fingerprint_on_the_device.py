@@ -2,6 +2,7 @@
 # Family: values
 # Needs: cpu
 # Verdict: wrong values | cheat
+# Planned: right, not timed
 # Subgraph: gelu
 import torch
 import triton

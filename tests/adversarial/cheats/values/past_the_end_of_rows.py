@@ -2,6 +2,7 @@
 # Family: values
 # Needs: cpu
 # Verdict: wrong NaN or infinity
+# Planned: wrong values | wrong NaN or infinity
 # Subgraph: row-sum
 import torch
 import triton

@@ -2,6 +2,7 @@
 # Family: values
 # Needs: cpu
 # Verdict: wrong values
+# Planned: right, not timed
 # Subgraph: add-relu-alone
 
 import torch

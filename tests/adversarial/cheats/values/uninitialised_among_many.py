@@ -2,6 +2,7 @@
 # Family: values
 # Needs: cpu
 # Verdict: wrong values | wrong NaN or infinity
+# Planned: rejected by a rule
 # Subgraph: softmax-mask
 import torch
 import triton

@@ -3,6 +3,7 @@
 # Family: harness
 # Needs: cpu
 # Verdict: cheat | library | wrong values
+# Planned: wrong NaN or infinity | wrong values
 # Subgraph: add-relu
 # Passes: first.py, second.py
 

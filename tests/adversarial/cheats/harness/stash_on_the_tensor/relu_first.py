@@ -2,6 +2,7 @@
 # Family: harness
 # Needs: cpu
 # Verdict: cheat | library | wrong values
+# Planned: crashed
 # Subgraph: add-relu
 # Passes: relu_first.py, mean_later.py
 

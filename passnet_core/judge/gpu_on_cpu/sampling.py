@@ -6,9 +6,9 @@ from typing import Any
 
 import torch
 
-from passnet_core.judge.worker.dispatching import EagerDispatchMode
-from passnet_core.judge.worker.launching import Place, Watcher
-from passnet_core.judge.worker.repeating import InterpreterWork
+from passnet_core.judge.gpu_on_cpu.dispatching import EagerDispatchMode
+from passnet_core.judge.gpu_on_cpu.launching import Place, Watcher
+from passnet_core.judge.gpu_on_cpu.work import InterpreterWork
 
 MOST_PROGRAMS = 64
 """How many programs of a launch run at most."""

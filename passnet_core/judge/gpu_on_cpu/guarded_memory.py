@@ -21,7 +21,7 @@ FAR_BYTES = 1 << 30
 NEAR_BYTES = 1 << 20
 """Loads that are not farther outside happen: what is there is of no use, but mostly harmless."""
 
-_LIBRARIES = (triton.__path__[0] + "/", str(Path(np.__file__).parent) + "/", str(Path(__file__).parent) + "/")
+_LIBRARIES = (triton.__path__[0] + "/", str(Path(np.__file__).parent) + "/", str(Path(__file__).parents[1]) + "/")
 
 
 class OutsideMemory(RuntimeError):

@@ -1,71 +1,39 @@
-"""Repeat recorded calls of replacement functions on other content, in a process that has only a bundle's kernels.
+"""Execute plans in place of replacement functions, in a process that has only a bundle's kernels.
 
-If what the functions returned is what their kernels, fills and copies make of their arguments, so is the repetition. A
-result that something else computed, on whatever way, is missing in it."""
+What the kernels, fills and copies of a plan make of the arguments is all that a call returns. Triton's interpreter runs
+the kernels."""
 
+import json
 import math
+import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
-from unittest import mock
 
 import torch
-import triton.language as tl
+from triton.compiler.errors import CompileTimeAssertionFailure
+from triton.runtime.errors import InterpreterError
 
 from passnet_core.graphs import effects
 from passnet_core.graphs.rewriting import TracedPass
-from passnet_core.judge.worker.kernel_loading import LoadedKernels
-from passnet_core.judge.worker.staging import POISON, bits, same_bits
-from passnet_core.judge.worker.strict_memory import ChangedMemory, LaunchMemory, Memory
+from passnet_core.judge.gpu_on_cpu.needs_gpu import root_of
+from passnet_core.judge.gpu_on_cpu.strict_memory import ChangedMemory, LaunchMemory, Memory
+from passnet_core.judge.numerics.bits import bits, same_bits
+from passnet_core.judge.plan.kernel_loading import LoadedKernels
+from passnet_core.judge.plan.record import Indescribable, signature, tensors_of, value_of
 
 Json = Mapping[str, Any]
-
-
-OPERATION_S, ELEMENT_S = 20e-6, 1e-8
-"""What one operation of the interpreter takes on a usual machine, and each element of its result in addition."""
 
 
 GIVEN, MADE, FILLED, COPIED, STORED, DOUBTFUL = range(6)
 """Where a byte comes from: it was there before the call, was allocated, filled, copied from what was there before, or
 stored by a kernel; in a call of which only some programs run, from what may be incomplete."""
+NONSENSE = (0x7F, 0xFE)
+"""What lies in memory that nobody has written, in turn: numbers of either sign near the largest, NaN in half
+precision."""
 COPIED_SHARE = 0.125
 """The share of an output that may be copied from other places by torch."""
-
-
-class TooMuchWork(Exception):
-    """Kernels do more than they may."""
-
-
-@dataclass
-class InterpreterWork:
-    """How much the interpreter has done. seconds: on a usual machine. most_s: how many it may be at most."""
-
-    operations: int = 0
-    elements: int = 0
-    most_s: float = math.inf
-
-    @property
-    def seconds(self) -> float:
-        return self.operations * OPERATION_S + self.elements * ELEMENT_S
-
-
-@contextmanager
-def counted(most_s: float = math.inf) -> Iterator[InterpreterWork]:
-    """Count what the interpreter does meanwhile. most_s: raise TooMuchWork beyond so many seconds of work."""
-    from triton.runtime.interpreter import TensorHandle
-
-    work, check = InterpreterWork(most_s=most_s), TensorHandle.__post_init__
-
-    def count(self: Any) -> None:
-        check(self)
-        work.operations += 1
-        work.elements += self.data.size
-        if work.seconds > work.most_s:
-            raise TooMuchWork(f"it is more than {work.most_s:.0f} s of work")
-
-    with mock.patch.object(TensorHandle, "__post_init__", count):
-        yield work
 
 
 def unchanging(passes: Sequence[TracedPass]) -> frozenset[str]:
@@ -74,8 +42,20 @@ def unchanging(passes: Sequence[TracedPass]) -> frozenset[str]:
     return frozenset(each.replacement for each in passes) - changing
 
 
-class NotRepeated(Exception):
-    """A recorded call that cannot be repeated. The message says why."""
+class NotExecuted(Exception):
+    """A plan that cannot be executed. The message says why."""
+
+
+class PlanWanted(Exception):
+    """A replacement function is called with arguments for which no plan is there. asked: names them, as question."""
+
+    def __init__(self, asked: str) -> None:
+        super().__init__("there is no plan for these arguments")
+        self.asked = asked
+
+
+class ChoiceRefused(Exception):
+    """A configuration that an autotuner would pass over. It is not chosen again."""
 
 
 @dataclass
@@ -97,20 +77,37 @@ class Provenance:
 
 
 @dataclass
-class Repetition:
-    """Stands in for the replacement functions in one call of the graph: the next recorded call takes the next turn.
-
-    contents: the memory that the recorded calls had kept, in the order of their numbers. unchanging: the replacement
-    functions that must not change their arguments. memory: what the launches do, as strict_memory.watched keeps it.
-    inputs: those of the graph, with what they held before the call."""
+class Plans:
+    """Plans, and the choices among configurations that were refused: of a plan, a step, and one of its choices."""
 
     kernels: LoadedKernels
-    recorded: Sequence[Json]
-    contents: Sequence[Sequence[torch.Tensor]]
+    first: int = field(default_factory=lambda: random.randrange(1 << 16))
+    """With which configuration the first call begins."""
+    calls: int = 0
+    """How many calls of the graph there were."""
+    known: dict[str, tuple[Json, Sequence[torch.Tensor]]] = field(default_factory=dict)
+    """By their questions, with the content of their constants."""
+    refused: set[tuple[str, int, int]] = field(default_factory=set)
+
+
+def question(key: str, arguments: Sequence[Any]) -> str:
+    """Names a replacement function and the signature of its arguments."""
+    return json.dumps([key, signature(arguments)])
+
+
+@dataclass
+class Execution:
+    """Stands in for the replacement functions in one call of the graph.
+
+    unchanging: the replacement functions that must not change their arguments. memory: what the launches do, as
+    strict_memory.watched keeps it. inputs: those of the graph, with what they held before the call."""
+
+    plans: Plans
     unchanging: frozenset[str] = frozenset()
     memory: Memory = field(default_factory=Memory)
     inputs: Sequence[Any] = ()
-    turn: int = 0
+    used: list[str] = field(default_factory=list)
+    """The questions of the plans that were executed."""
     problems: list[str] = field(default_factory=list)
     """What the kernels did that is wrong whatever the values, in words."""
     copied: list[str] = field(default_factory=list)
@@ -124,13 +121,14 @@ class Repetition:
 
     def _standing_in(self, key: str) -> Callable[..., Any]:
         def stand_in(*arguments: Any) -> Any:
-            if self.turn >= len(self.recorded):
-                raise NotRepeated("the graph called its replacement functions more often than was recorded")
-            call, contents = self.recorded[self.turn], self.contents[self.turn]
-            self.turn += 1
-            if call.get("problem") or call.get("function") != key:
-                raise NotRepeated(str(call.get("problem") or "the graph called a different replacement function"))
-            return _Repeated(self, call, contents, arguments).result()
+            try:
+                asked = question(key, arguments)
+            except Indescribable as error:
+                raise NotExecuted(f"an argument {error}") from error
+            if asked not in self.plans.known:
+                raise PlanWanted(asked)
+            self.used.append(asked)
+            return _PlanCall(self, asked, arguments).result()
 
         return stand_in
 
@@ -153,7 +151,7 @@ class Repetition:
         if known is None:
             kinds = torch.full((storage.nbytes(),), kind, dtype=torch.uint8)
             # what was computed outside the replacement functions may come from what is incomplete
-            complete = kind == MADE or all(each.complete for each in self.provenances.values())
+            complete = kind in (MADE, FILLED) or all(each.complete for each in self.provenances.values())
             known = self.provenances[storage.data_ptr()] = Provenance(storage, kinds, complete=complete)
         return known
 
@@ -210,64 +208,88 @@ class _Lent:
         return found
 
 
-class _Repeated:
-    """One recorded call, repeated on these arguments."""
+class _PlanCall:
+    """A plan that is executed on these arguments."""
 
-    def __init__(
-        self, repetition: Repetition, call: Json, contents: Sequence[torch.Tensor], arguments: Sequence[Any]
-    ) -> None:
-        self.repetition, self.call, self.arguments = repetition, call, arguments
+    def __init__(self, execution: Execution, asked: str, arguments: Sequence[Any]) -> None:
+        self.execution, self.asked = execution, asked
+        self.plan, constants = execution.plans.known[asked]
+        self.arguments = dict(_tensors_in("argument", arguments))
         self.regions: dict[str, tuple[torch.UntypedStorage, int]] = {}
         self.lent: dict[int, _Lent] = {}
         """The memory of the arguments, by its address."""
-        for index, value in enumerate(arguments):
-            if isinstance(value, torch.Tensor):
-                storage = value.untyped_storage()
-                self.regions[f"argument {index}"] = (storage, value.data_ptr() - storage.data_ptr())
-                lent = self.lent.setdefault(storage.data_ptr(), _Lent(torch.empty(0, dtype=torch.uint8).set_(storage)))
-                lent.arguments[f"argument {index}"] = value
-        for index, content in enumerate(contents):
-            self.regions[f"kept {index}"] = (content.clone().untyped_storage(), 0)
-        for index, length in enumerate(call["made"]):
-            made = torch.full((int(length),), POISON, dtype=torch.uint8)
+        for name, value in self.arguments.items():
+            storage = value.untyped_storage()
+            self.regions[name] = (storage, value.data_ptr() - storage.data_ptr())
+            lent = self.lent.setdefault(storage.data_ptr(), _Lent(torch.empty(0, dtype=torch.uint8).set_(storage)))
+            lent.arguments[name] = value
+        for index, content in enumerate(constants):
+            self.regions[f"constant {index}"] = (content.clone().untyped_storage(), 0)
+        for index, told in enumerate(self.plan["made"]):
+            length = int(told["bytes"])
+            if told["fill"] is None:
+                made = torch.full((length,), NONSENSE[execution.plans.calls % len(NONSENSE)], dtype=torch.uint8)
+            else:
+                one = torch.tensor(told["fill"], dtype=torch.uint8)
+                made = one.repeat(-(-length // len(one)))[:length]
             self.regions[f"made {index}"] = (made.untyped_storage(), 0)
-        self.known = [
-            repetition.provenance(storage, MADE if name.startswith("made") else GIVEN)
-            for name, (storage, _) in self.regions.items()
-        ]
+        self.known = [execution.provenance(storage, self._kind(name)) for name, (storage, _) in self.regions.items()]
+
+    def _kind(self, name: str) -> int:
+        """Where the bytes of this memory come from at first."""
+        kind, _, index = name.partition(" ")
+        if kind != "made":
+            return GIVEN
+        return MADE if self.plan["made"][int(index)]["fill"] is None else FILLED
 
     def result(self) -> Any:
-        for step in self.call["steps"]:
+        self._run(self.plan["steps"])
+        unchanging = self.plan["function"] in self.execution.unchanging
+        for each in self.lent.values():
+            self.execution.problems += each.problems(unchanging=unchanging)
+        self.execution.copied += self._copied()
+        result = self.value(self.plan["returned"])
+        for each in result if isinstance(result, tuple | list) else (result,):
+            if isinstance(each, torch.Tensor):
+                self.execution.provenance(each.untyped_storage(), GIVEN).returned.append((each, each._version))
+        return result
+
+    def _run(self, steps: Sequence[Json]) -> None:
+        for place, step in enumerate(steps):
             if "launch" in step:
                 self._launch(step)
             elif "fill" in step:
                 with self._changing(step["fill"]["tensor"]):
                     self._fill(step)
+            elif "choices" in step:
+                self._choose(place, step["choices"])
             else:
                 with self._changing(step["to"]["tensor"]):
                     self._copy(step["copy"]["tensor"], step["to"]["tensor"])
-        unchanging = self.call["function"] in self.repetition.unchanging
-        for each in self.lent.values():
-            self.repetition.problems += each.problems(unchanging=unchanging)
-        self.repetition.copied += self._copied()
-        if any(place["in"].startswith("kept") for place in _tensors(self.call["returned"])):
-            self.repetition.problems.append(
-                "a replacement function returns memory that it had kept from before the call: allocate each result anew"
-            )
-        result = self.value(self.call["returned"])
-        for each in result if isinstance(result, tuple | list) else (result,):
-            if isinstance(each, torch.Tensor):
-                self.repetition.provenance(each.untyped_storage(), GIVEN).returned.append((each, each._version))
-        return result
+
+    def _choose(self, place: int, choices: Sequence[Sequence[Json]]) -> None:
+        """Run the steps of one configuration of an autotuner, any that it would not pass over."""
+        refused = self.execution.plans.refused
+        left = [each for each in range(len(choices)) if (self.asked, place, each) not in refused]
+        # one after the other in the calls, so that few calls meet many
+        turn = self.execution.plans.first + self.execution.plans.calls
+        chosen = left[turn % len(left)] if left else turn % len(choices)
+        try:
+            self._run(choices[chosen])
+        except InterpreterError as error:
+            if len(left) < 2 or not isinstance(root_of(error), CompileTimeAssertionFailure):
+                raise
+            refused.add((self.asked, place, chosen))
+            raise ChoiceRefused from error
 
     def _launch(self, step: Json) -> None:
-        kernel = self.repetition.kernels.function(**step["launch"])
+        kernel = self.execution.plans.kernels.function(**step["launch"])
         for each in step.get("constants", ()):
             # as they were in the call: the bundle may have chosen them when it was loaded
-            self.repetition.kernels.set_constant(each["file"], each["name"], self.value(each["value"]))
+            self.execution.plans.kernels.set_constant(each["file"], each["name"], self.value(each["value"]))
         args = [self.value(each) for each in step["args"]]
         kwargs = {name: self.value(each) for name, each in step["kwargs"].items()}
-        memory = self.repetition.memory
+        memory = self.execution.memory
         memory.one_warp = step.get("options", {}).get("num_warps") == {"value": 1}
         kernel.run(*args, grid=tuple(int(size) for size in step["grid"]), warmup=False, **kwargs)
         if memory.launches:
@@ -299,7 +321,7 @@ class _Repeated:
         for each in self.known:
             if 0 <= address - each.storage.data_ptr() < len(each.kinds):
                 return each
-        raise NotRepeated("a launch used memory that it was not given")
+        raise NotExecuted("a launch used memory that it was not given")
 
     def _copy(self, source: Json, target: Json) -> None:
         self.tensor(target).copy_(self.tensor(source))
@@ -313,16 +335,16 @@ class _Repeated:
     def _copied(self) -> Iterator[str]:
         """Say which results and arguments are, for more than a small share, copies of what was there before, which
         torch has put into other places: to leave elements where they are in an input is no work."""
-        results = [(self.tensor(place), self._provenance(place)) for place in _tensors(self.call["returned"])]
+        results = [(self.tensor(place), self._provenance(place)) for place in tensors_of(self.plan["returned"])]
         named = [(f"result {index}", *each) for index, each in enumerate(results)]
-        for index, value in enumerate(self.arguments):
-            if isinstance(value, torch.Tensor) and not any(same_place(value, each) for each, _ in results):
+        for name, value in self.arguments.items():
+            if not any(same_place(value, each) for each, _ in results):
                 storage = value.untyped_storage()
                 offset = value.storage_offset() * value.element_size()
-                named.append((f"argument {index}", value, (self.repetition.provenance(storage, GIVEN), offset)))
-        given = [each for each in self.arguments if isinstance(each, torch.Tensor) and each.is_contiguous()]
+                named.append((name, value, (self.execution.provenance(storage, GIVEN), offset)))
+        given = [each for each in self.arguments.values() if each.is_contiguous()]
         before = [self.lent[each.untyped_storage().data_ptr()].at_first(each) for each in given]
-        unmoved = [*self.repetition.inputs, *before]
+        unmoved = [*self.execution.inputs, *before]
         for name, value, (provenance, offset) in named:
             copied = (provenance.of(value, offset) == COPIED).any(-1)
             for each in unmoved if copied.any() and not value.is_complex() else ():
@@ -350,40 +372,30 @@ class _Repeated:
         provenance.of(target, offset).fill_(FILLED)
 
     def value(self, described: Json) -> Any:
-        """The inverse of StepRecorder.described."""
+        """The inverse of what a recording describes."""
         match described:
             case {"tensor": place}:
                 return self.tensor(place)
-            case {"value": value}:
-                return value
-            case {"float": str(text)}:
-                return float.fromhex(text)
-            case {"constexpr": inner}:
-                return tl.constexpr(self.value(inner))
-            case {"type": str(name)}:
-                return tl.dtype(name)
-            case {"dtype": str(name)}:
-                return getattr(torch, name)
             case {"tuple": list(items)}:
                 return tuple(self.value(each) for each in items)
             case {"list": list(items)}:
                 return [self.value(each) for each in items]
             case {"function": {"file": file, "name": name, "line": line}}:
-                return self.repetition.kernels.function(file, name, line)
+                return self.execution.plans.kernels.function(file, name, line)
             case {"descriptor": fields}:
                 from triton.tools.tensor_descriptor import TensorDescriptor
 
                 return TensorDescriptor(**{name: self.value(each) for name, each in fields.items()})
-        raise NotRepeated(f"this is no argument: {str(described)[:80]}")
+        return value_of(described)
 
     def _provenance(self, place: Json) -> tuple[Provenance, int]:
         """The provenance of the storage in which a tensor lies, and the tensor's offset there, in bytes."""
         storage, base = self.regions[place["in"]]
-        return self.repetition.provenance(storage, GIVEN), base + int(place["offset"])
+        return self.execution.provenance(storage, GIVEN), base + int(place["offset"])
 
     def tensor(self, place: Json) -> torch.Tensor:
         if place["in"] not in self.regions:
-            raise NotRepeated(f"a call uses {place['in']}, which it was not given")
+            raise NotExecuted(f"a call uses {place['in']}, which it was not given")
         storage, base = self.regions[place["in"]]
         dtype = getattr(torch, place["dtype"])
         start = base + int(place["offset"])
@@ -393,7 +405,7 @@ class _Repeated:
         if 0 not in shape and (
             start < 0 or start % dtype.itemsize or start + reach * dtype.itemsize > storage.nbytes()
         ):
-            raise NotRepeated("a call uses memory beyond what it was given")
+            raise NotExecuted("a call uses memory beyond what it was given")
         return torch.empty(0, dtype=dtype).set_(storage, start // dtype.itemsize, shape, strides)
 
 
@@ -409,8 +421,11 @@ def same_place(one: torch.Tensor, other: torch.Tensor) -> bool:
     return one.data_ptr() == other.data_ptr() and (one.shape, one.stride()) == (other.shape, other.stride())
 
 
-def _tensors(returned: Json) -> Iterator[Json]:
-    """The places of the tensors that a call returned."""
-    for each in returned.get("tuple", returned.get("list", [returned])):
-        if "tensor" in each:
-            yield each["tensor"]
+def _tensors_in(name: str, values: Sequence[Any]) -> Iterator[tuple[str, torch.Tensor]]:
+    """The tensors among these values and in lists of them, as a plan names them."""
+    for index, value in enumerate(values):
+        place = f"{name} {index}" if name == "argument" else f"{name}.{index}"
+        if isinstance(value, torch.Tensor):
+            yield place, value
+        elif isinstance(value, tuple | list):
+            yield from _tensors_in(place, value)

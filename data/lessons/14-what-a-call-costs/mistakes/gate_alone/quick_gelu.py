@@ -23,7 +23,7 @@ def quick_gelu_kernel(x_ptr, out_ptr, count, BLOCK: tl.constexpr):
     # eager rounds after every operation
     scaled = (wide * 1.702).to(x.dtype).to(tl.float32)
     gate = tl.sigmoid(scaled).to(x.dtype).to(tl.float32)
-    tl.store(out_ptr + offsets, (wide * gate).to(x.dtype), mask=inside)
+    tl.store(out_ptr + offsets, gate.to(x.dtype), mask=inside)
 
 
 LAUNCHES = {}
@@ -34,16 +34,14 @@ def quick_gelu(x):
     # no copy where x is contiguous already
     x = x.contiguous()
     # the kernel writes every element, so nothing need be filled before
+    out = torch.empty_like(x)
     # the same facts need the same compiled kernel: look for it once, and keep the launch
     key = facts(x)
     launch = LAUNCHES.get(key)
     if launch is None:
-        out = torch.empty_like(x)
         count = x.numel()
         grid = (triton.cdiv(count, 1024),)
-        launch = LAUNCHES[key] = out, Launch(quick_gelu_kernel, grid, (x, out), {"count": count, "BLOCK": 1024})
-        launch = LAUNCHES[key]
-    out, launch = launch
+        launch = LAUNCHES[key] = Launch(quick_gelu_kernel, grid, (x, out), {"count": count, "BLOCK": 1024})
     launch(x, out)
     return out
 

@@ -15,13 +15,11 @@ from typing import Any
 
 import torch
 import triton
+from torch._subclasses.fake_tensor import FakeTensor
 from torch.overrides import TorchFunctionMode
-from torch.utils._python_dispatch import _disable_current_modes
 
-from passnet_core.judge.protocol.operation_names import FILLS, MOVES, NUMBERS
-from passnet_core.judge.worker import launching, pretended_streams
-from passnet_core.judge.worker.needs_gpu import NeedsGpu
-from passnet_core.judge.worker.staging import POISON, bits
+from passnet_core.judge.gpu_on_cpu import launching
+from passnet_core.judge.gpu_on_cpu.needs_gpu import NeedsGpu
 
 Function = Callable[..., Any]
 
@@ -90,18 +88,14 @@ _MODES = (__file__, _TORCH + "utils/_device.py", _TORCH + "overrides.py", _TORCH
 _LIBRARIES = (_TORCH, triton.__path__[0] + "/")
 _here = torch.device("cpu")
 
-WORKING = FILLS | MOVES | NUMBERS | {"to", "cpu", "tolist", "stack"}
-"""Functions of torch that read or write what tensors hold."""
-IN_PLACE = frozenset({"zero_", "fill_", "copy_", "__setitem__"})
-LATER = FILLS | IN_PLACE | {"clone", "contiguous", "cat", "stack"}
-"""Those that a stream does in its turn."""
+ELAPSED_MS = 0.01
+"""The time between two events: no time without a GPU means anything."""
 
 
 def install() -> None:
     """Choose a card, and give Triton a driver that answers for it. Call once, before a bundle is loaded."""
     _installed[:] = [some_card()]
     triton.runtime.driver.set_active(_Driver())
-    launching.queued = lambda work: pretended_streams.current().launch(work)
 
 
 @contextlib.contextmanager
@@ -115,13 +109,12 @@ def pretending() -> Iterator[None]:
         for name, value in names.items():
             setattr(owner, name, value)
     _active.append(True)
-    pretended_streams.begin()
     try:
         with _Devices():
             yield
     finally:
         _active.clear()
-        pretended_streams.end()
+        entered.clear()
         for owner, name, value in kept:
             if value is _MISSING:
                 delattr(owner, name)
@@ -140,9 +133,6 @@ def pretended(function: Function) -> Function:
     return call
 
 
-calls_told: list[Callable[[Any], object]] = []
-"""Functions that are told of each function of torch that is called while this process pretends, watched or not."""
-
 _active: list[bool] = []
 _MISSING = object()
 
@@ -158,17 +148,10 @@ class _Devices(TorchFunctionMode):
     ) -> Any:
         if func is torch.device:
             return func(*args, **(kwargs or {}))
-        for told in calls_told:
-            told(func)
         is_getter = getattr(func, "__name__", "") == "__get__"
         answer = ANSWERS.get(getattr(func, "__self__", func) if is_getter else func)
         if answer is not None:
             return answer(args[0]) if asked_by_bundle() else func(*args, **(kwargs or {}))
-        name, stream = getattr(func, "__name__", ""), pretended_streams.current()
-        later = name in LATER and stream is not pretended_streams.caller
-        if name in WORKING and not later:
-            # it happens now, and what was launched before it on its stream has happened then
-            stream.synchronize()
         named = dict(kwargs or {})
         if isinstance(named.get("device"), int):
             named["device"] = _here
@@ -177,42 +160,7 @@ class _Devices(TorchFunctionMode):
         if func is torch.Tensor.to and len(given) > 1 and type(given[1]) is int:
             given[1] = _here
         named = {key: _placed(value) for key, value in named.items()}
-        return _in_turn(func, given, named, name in IN_PLACE) if later else func(*given, **named)
-
-
-def _in_turn(func: Function, given: list[Any], named: dict[str, Any], in_place: bool) -> Any:
-    """Let a stream other than the caller's write memory when its turn comes. Until then what exists is what it was, and
-    nothing is defined in what is made. It is seen now by those who record the call."""
-    changed = given[0] if in_place else named.get("out")
-    with _unseen():
-        before = None if changed is None else changed.data.clone()
-    result = func(*given, **named)
-
-    def write() -> None:
-        with _unseen():
-            written = func(*given, **named)
-            if changed is None:
-                result.data.copy_(written)
-
-    made: int | None = None
-    with _unseen():
-        if changed is not None and before is not None:
-            changed.data.copy_(before)
-        elif any(result is each for each in given):
-            return result
-        else:
-            held = bits(result)
-            held.fill_(POISON if held.dtype is torch.uint8 else -1)
-            made = result.untyped_storage().data_ptr() if func.__name__ in FILLS else None
-    pretended_streams.current().launch(write, made)
-    return result
-
-
-@contextlib.contextmanager
-def _unseen() -> Iterator[None]:
-    """What happens in this context is no part of the call."""
-    with torch._C.DisableTorchFunction(), _disable_current_modes(), torch.no_grad():
-        yield
+        return func(*given, **named)
 
 
 def _placed(value: Any) -> Any:
@@ -247,6 +195,75 @@ def asked_by_bundle() -> bool:
     return frame is not None and not frame.f_code.co_filename.startswith(_LIBRARIES)
 
 
+# --- streams ---------------------------------------------------------------------------------------------------------
+
+
+class Stream(contextlib.AbstractContextManager["Stream"]):
+    """A CUDA stream that a bundle finds. What is launched on it happens at once; no plan works on another than the
+    caller's."""
+
+    cuda_stream = stream_id = device_index = 0
+
+    def __init__(self, *_args: Any, **_kwargs: Any) -> None:
+        self.device = torch.device("cuda", 0)
+
+    def wait_stream(self, stream: Any) -> None:
+        """Nothing is to be waited for."""
+
+    def wait_event(self, event: Any) -> None:
+        """Nothing is to be waited for."""
+
+    def synchronize(self) -> None:
+        """Nothing is to be waited for."""
+
+    def record_event(self, event: Any = None) -> Any:
+        return event or Event()
+
+    def query(self) -> bool:
+        return True
+
+    def __enter__(self) -> "Stream":
+        entered.append(self)
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        if entered:
+            entered.pop()
+
+
+class Event:
+    """A CUDA event that a bundle finds."""
+
+    def __init__(self, *_args: Any, **_kwargs: Any) -> None:
+        """It takes what torch.cuda.Event takes."""
+
+    def record(self, stream: Any = None) -> None:
+        """There is nothing to record."""
+
+    wait = synchronize = record
+
+    def query(self) -> bool:
+        return True
+
+    def elapsed_time(self, end_event: Any) -> float:
+        return ELAPSED_MS
+
+
+def entering(stream: Stream | None) -> Stream:
+    """torch.cuda.stream(…): what is launched meanwhile goes there. None: where it went before."""
+    return stream or current()
+
+
+caller = Stream()
+entered: list[Stream] = []
+"""The streams that were entered, the last one innermost."""
+
+
+def current() -> Stream:
+    """The stream on which is launched now."""
+    return entered[-1] if entered else caller
+
+
 # --- torch.cuda ------------------------------------------------------------------------------------------------------
 
 
@@ -275,31 +292,40 @@ _TOLD: Mapping[str, Function] = {
     "device_count": lambda: 1,
     "current_device": lambda: 0,
     "set_device": lambda device: None,
-    "synchronize": pretended_streams.synchronize,
+    "synchronize": lambda device=None: None,
     "get_device_properties": lambda device=None: properties(),
     "get_device_capability": lambda device=None: (properties().major, properties().minor),
     "get_device_name": lambda device=None: properties().name,
     "is_bf16_supported": lambda including_emulation=True: True,
-    "current_stream": lambda device=None: pretended_streams.current(),
-    "default_stream": lambda device=None: pretended_streams.caller,
+    "current_stream": lambda device=None: current(),
+    "default_stream": lambda device=None: caller,
     "get_arch_list": lambda: ["sm_90"],
     "empty_cache": lambda: None,
 }
 CUDA: Mapping[str, Any] = {
     **{name: _answering(name, answer) for name, answer in _TOLD.items()},
-    "Stream": pretended_streams.Stream,
-    "Event": pretended_streams.Event,
-    "stream": pretended_streams.Entered,
+    "Stream": Stream,
+    "Event": Event,
+    "stream": entering,
     "device": Here,
     "device_of": Here,
 }
 """torch.cuda, as a bundle sees it."""
 
+_true_device: property = FakeTensor.device  # type: ignore[assignment]
+
+
+def _device_told(tensor: Any) -> torch.device:
+    return torch.device("cuda", 0) if asked_by_bundle() else _true_device.__get__(tensor)
+
+
 REPLACED: tuple[tuple[Any, Mapping[str, Any]], ...] = (
     (torch.cuda, CUDA),
     (torch.version, {"cuda": CUDA_VERSION}),
+    # asks no mode
+    (FakeTensor, {"device": property(_device_told)}),
     # refuses a stream that is none before a mode is asked
-    (torch.Tensor, {"record_stream": pretended_streams.record}),
+    (torch.Tensor, {"record_stream": lambda tensor, stream: None}),
 )
 """What bundles find under these names, instead of what is there, while this process pretends."""
 
@@ -331,10 +357,10 @@ class _Utilities:
 class _Interface:
     """driver.active.get_device_interface(): torch.cuda as a bundle sees it."""
 
-    Event, Stream = pretended_streams.Event, pretended_streams.Stream
+    Event, Stream = Event, Stream
 
     def synchronize(self, device: Any = None) -> None:
-        pretended_streams.synchronize()
+        """Nothing is to be waited for."""
 
     def current_device(self) -> int:
         return 0

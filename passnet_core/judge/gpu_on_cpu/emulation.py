@@ -20,10 +20,10 @@ from triton.language.extra.cuda import libdevice as cuda_libdevice
 from triton.language.extra.cuda import utils as cuda_functions
 from triton.runtime.jit import ConstexprFunction
 
-from passnet_core.judge.worker import block_arithmetic, kernel_syntax, launching
-from passnet_core.judge.worker.compiler_hints import HINTS
-from passnet_core.judge.worker.fast_functions import FAST
-from passnet_core.judge.worker.needs_gpu import NeedsGpu
+from passnet_core.judge.gpu_on_cpu import block_arithmetic, kernel_syntax, launching
+from passnet_core.judge.gpu_on_cpu.compiler_hints import HINTS
+from passnet_core.judge.gpu_on_cpu.fast_functions import FAST
+from passnet_core.judge.gpu_on_cpu.needs_gpu import NeedsGpu
 
 FLOAT32_MANTISSA_BITS_LOST = 16
 

@@ -4,6 +4,6 @@
 def mend() -> None:
     """Make the interpreter compute what a GPU computes. Call before a bundle is loaded; idempotent."""
     # imported here, since a judge with a GPU needs neither the interpreter nor numpy, on which it is built
-    from passnet_core.judge.worker import emulation
+    from passnet_core.judge.gpu_on_cpu import emulation
 
     emulation.mend()

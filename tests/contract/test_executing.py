@@ -1,4 +1,4 @@
-"""Recorded calls of replacement functions, repeated on other content."""
+"""Plans of replacement functions, recorded and executed."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -9,12 +9,11 @@ import torch
 
 pytest.importorskip("triton")
 
-from passnet_core.judge.protocol.messages import CandidateFault, Repeated, Returned, Watched
-from passnet_core.judge.stages.findings import Census
-from passnet_core.judge.worker.repeating import unchanging
+from passnet_core.judge.plan.execute import unchanging
+from passnet_core.judge.protocol.messages import Executed
 from passnet_core.records import Verdict
 from tests.contract.interpreted import run_interpreted
-from tests.contract.verifying import CountingRepeater, Here, relu_of_sum, traced, verified
+from tests.contract.verifying import CountingPlans, relu_of_sum, traced, verified
 
 pytestmark = pytest.mark.settled
 
@@ -25,31 +24,28 @@ from typing import Any
 import torch
 import triton
 import triton.language as tl
-from passnet_core.judge.worker.kernel_loading import LoadedKernels
-from passnet_core.judge.worker.launch_recorder import LaunchRecorder
-from passnet_core.judge.worker.repeating import Repetition
-from passnet_core.judge.worker.strict_memory import watched
-from passnet_core.records import Device, PassFile
+from passnet_core.judge.plan.execute import Execution, Plans, question
+from passnet_core.judge.plan.record import PlanRecorder, signature
+from passnet_core.judge.plan.kernel_loading import LoadedKernels
+from passnet_core.judge.gpu_on_cpu.strict_memory import watched
+from passnet_core.records import PassFile
 
 
-def repetition_of(function, recorded_on, **named):
-    # the repetition of a call of this function
-    recorder = LaunchRecorder(Device.CPU, str(Path(__file__).parent))
-    with recorder.listening():
-        recorder.wrapped("f", function)(*recorded_on)
-    ((call, kept),) = recorder.calls
-    assert not call.get("problem"), call
-    kernels = LoadedKernels([PassFile(Path(__file__).name, Path(__file__).read_text())], Path("again"))
-    return Repetition(kernels, [call], [kept], **named)
+def execution_of(function, arguments, **named):
+    # the execution of the plan of this function for such arguments
+    found = PlanRecorder(str(Path(__file__).parent)).planned("f", function, signature(arguments))
+    plans = Plans(LoadedKernels([PassFile(Path(__file__).name, Path(__file__).read_text())], Path("again")))
+    plans.known[question("f", arguments)] = found.plan, found.constants
+    return Execution(plans, **named)
 
 
-def repeated(function, recorded_on, repeated_on, **named):
-    # what the kernels of a call make of other arguments, and what is wrong about them
-    repetition = repetition_of(function, recorded_on, **named)
+def executed(function, arguments, **named):
+    # what the plan makes of the arguments, and what is wrong about it
+    execution = execution_of(function, arguments, **named)
     with watched(seed=3) as memory:
-        repetition.memory = memory
-        result = repetition.functions(["f"])["f"](*repeated_on)
-    return result, repetition.problems + memory.problems
+        execution.memory = memory
+        result = execution.functions(["f"])["f"](*arguments)
+    return result, execution.problems + memory.problems
 
 
 """
@@ -107,18 +103,18 @@ def halves(wide):
     return (wide[:, :12],)
 
 
-given, other = torch.randn(8, 24), torch.randn(8, 24)
-result, problems = repeated(silu(False), halves(given), halves(other))
+other = torch.randn(8, 24)
+result, problems = executed(silu(False), halves(other))
 torch.testing.assert_close(result, torch.nn.functional.silu(other[:, :12]))
 assert problems == []
-result, problems = repeated(silu(True), halves(given), halves(other.clone()))
+result, problems = executed(silu(True), halves(other.clone()))
 torch.testing.assert_close(result, torch.nn.functional.silu(other[:, :12]))
 assert problems == ["a kernel overwrites memory beside argument 0 of its replacement function, which it was not given"]
 # the other half is no scratch memory if it is given as well, and put back, either
 wide = other.clone()
 def with_both(x, y):
     return silu(True)(x)
-assert repeated(with_both, (given[:, :12], given[:, 12:]), (wide[:, :12], wide[:, 12:]))[1] == []
+assert executed(with_both, (wide[:, :12], wide[:, 12:]))[1] == []
 
 
 def borrowed(**how):
@@ -130,14 +126,14 @@ def borrowed(**how):
     return function
 
 
-x, y = torch.randn(64), torch.randn(64)
+y = torch.randn(64)
 for atomic in (False, True):
-    result, problems = repeated(borrowed(RESTORED=True, ATOMIC=atomic), (x.clone(),), (y.clone(),))
+    result, problems = executed(borrowed(RESTORED=True, ATOMIC=atomic), (y.clone(),))
     torch.testing.assert_close(result, y + 1)
     (problem,) = problems
     assert "overwrites argument 0" in problem and "restored later" in problem, problem
     # an argument that is changed in the end may be changed on the way: the values decide whether it may be at all
-    assert repeated(borrowed(RESTORED=False, ATOMIC=atomic), (x.clone(),), (y.clone(),))[1] == []
+    assert executed(borrowed(RESTORED=False, ATOMIC=atomic), (y.clone(),))[1] == []
 
 
 def lent_to_a_fill(x):
@@ -147,7 +143,7 @@ def lent_to_a_fill(x):
     return out
 
 
-(problem,) = repeated(lent_to_a_fill, (x.clone(),), (y.clone(),))[1]
+(problem,) = executed(lent_to_a_fill, (y.clone(),))[1]
 assert "overwrites argument 0" in problem, problem
 
 
@@ -157,11 +153,11 @@ def relu(x):
 
 
 changed = y.clone()
-result, problems = repeated(relu, (x.clone(),), (changed,))
+result, problems = executed(relu, (changed,))
 assert torch.equal(changed, torch.relu(y)) and problems == [], problems
-(problem,) = repeated(relu, (x.clone(),), (y.clone(),), unchanging=frozenset({"f"}))[1]
+(problem,) = executed(relu, (y.clone(),), unchanging=frozenset({"f"}))[1]
 assert "a kernel changes argument 0 of its replacement function, but no operation of the pattern" in problem, problem
-assert repeated(silu(False), halves(given), halves(other), unchanging=frozenset({"f"}))[1] == []
+assert executed(silu(False), halves(other), unchanging=frozenset({"f"}))[1] == []
 
 
 def reading(x):
@@ -170,7 +166,7 @@ def reading(x):
     return out
 
 
-assert repeated(reading, (x.clone(),), (y.clone(),))[1] == [], "stores of what is there change nothing"
+assert executed(reading, (y.clone(),))[1] == [], "stores of what is there change nothing"
 print("given back")
 """
 
@@ -191,9 +187,9 @@ def turned(warps):
     return function
 
 
-x, y = torch.randn(64), torch.randn(64)
+y = torch.randn(64)
 for warps, count in ((1, 0), (4, 1)):
-    result, problems = repeated(turned(warps), (x,), (y,))
+    result, problems = executed(turned(warps), (y,))
     assert torch.equal(result, y.flip(0)) and len(problems) == count, problems
 print("in step")
 """
@@ -219,11 +215,11 @@ def scaled(x):
     return out
 
 
-x, y = torch.randn(16), torch.randn(16)
-assert torch.equal(repeated(scaled, (x,), (y,))[0], 2 * y)
+y = torch.randn(16)
+assert torch.equal(executed(scaled, (y,))[0], 2 * y)
 globals()["FACTOR"] = tl.constexpr(3.0)
-assert torch.equal(repeated(scaled, (x,), (y,))[0], 3 * y)
-print("repeated")
+assert torch.equal(executed(scaled, (y,))[0], 3 * y)
+print("scaled")
 """
 
 
@@ -261,12 +257,12 @@ def turned_before_the_kernel(x):
 
 
 def copied_by_torch(function):
-    given, other = torch.randn(8, 16), torch.randn(8, 16)
-    repetition = repetition_of(function, (given,), inputs=(other.clone(),))
+    other = torch.randn(8, 16)
+    execution = execution_of(function, (other,), inputs=(other.clone(),))
     with watched(seed=3) as memory:
-        repetition.memory = memory
-        repetition.functions(["f"])["f"](other)
-    return repetition.copied
+        execution.memory = memory
+        execution.functions(["f"])["f"](other)
+    return execution.copied
 
 
 def into_an_argument(x):
@@ -317,14 +313,14 @@ def added(x):
 
 
 def sampled(function, programs=(3, 1)):
-    given, other = torch.randn(128), torch.randn(128)
-    repetition = repetition_of(function, (given,))
+    other = torch.randn(128)
+    execution = execution_of(function, (other,))
     with watched(chosen=lambda places: [places[each] for each in programs]) as memory:
-        repetition.memory = memory
-        result = repetition.functions(["f"])["f"](other)
-    stored, most = repetition.stored(result)
+        execution.memory = memory
+        result = execution.functions(["f"])["f"](other)
+    stored, most = execution.stored(result)
     assert not stored.any() or torch.equal(result[stored], 2 * other[stored])
-    return stored.nonzero().flatten().tolist(), most, repetition, result
+    return stored.nonzero().flatten().tolist(), most, execution, result
 
 
 everywhere = [*range(16, 32), *range(48, 64)]
@@ -335,9 +331,9 @@ assert sampled(doubled(4))[:2] == (everywhere, 64)
 assert sampled(doubled_twice)[0] == []
 assert sampled(added)[0] == []
 # nor what the rest of the graph has changed
-_, _, repetition, result = sampled(doubled(8))
+_, _, execution, result = sampled(doubled(8))
 result += 1
-stored, most = repetition.stored(result)
+stored, most = execution.stored(result)
 assert not stored.any() and most == 128
 print("sampled")
 """
@@ -351,15 +347,15 @@ def test_a_few_programs_show_what_all_of_them_store(tmp_path: Path) -> None:
     assert run_interpreted(SAMPLED, tmp_path, head=HEAD) == "sampled"
 
 
-def test_kernels_are_repeated_with_the_constants_that_they_had(tmp_path: Path) -> None:
-    assert run_interpreted(CONSTANTS, tmp_path, head=HEAD) == "repeated"
+def test_kernels_run_with_the_constants_that_they_had(tmp_path: Path) -> None:
+    assert run_interpreted(CONSTANTS, tmp_path, head=HEAD) == "scaled"
 
 
 def test_an_argument_is_changed_for_good_or_not_at_all_and_never_beside_its_elements(tmp_path: Path) -> None:
     assert run_interpreted(ARGUMENTS, tmp_path, head=HEAD) == "given back"
 
 
-def test_the_warps_of_a_launch_are_repeated_with_it(tmp_path: Path) -> None:
+def test_a_launch_has_the_warps_that_were_recorded(tmp_path: Path) -> None:
     assert run_interpreted(WARPS, tmp_path, head=HEAD) == "in step"
 
 
@@ -384,66 +380,30 @@ def test_only_replacements_of_patterns_that_change_something_may_change_argument
     assert unchanging(passes) == {"plain"}
 
 
-class Needing(Here):
-    """A candidate worker that fails if its kernels do nothing."""
+class OnlyInOrder(CountingPlans):
+    """Plans with kernels that are right in the interpreter's own order only."""
 
-    def run(self, name: str, *, fresh: bool = True, watched: bool = False, idle: bool = False, **_: Any) -> Returned:
-        if idle:
-            raise CandidateFault("runtime", "a number that no kernel has written")
-        return super().run(name, fresh=fresh, watched=watched)
-
-
-class OnlyInOrder(CountingRepeater):
-    """A repeater of kernels that are right in the interpreter's own order only."""
-
-    def repeat(self, name: str, watched: Watched, seed: int | None, **_asked: Any) -> Repeated:
-        repeated = super().repeat(name, watched, seed)
+    def execute(self, name: str, seed: int | None, **_asked: Any) -> Executed:
+        executed = super().execute(name, seed)
         if seed is None:
-            return repeated
-        (output,) = repeated.returned.outputs
+            return executed
+        (output,) = executed.returned.outputs
         assert isinstance(output.value, torch.Tensor)
         other = replace(output, value=output.value + 1)
-        return replace(repeated, returned=replace(repeated.returned, outputs=(other,)))
+        return replace(executed, returned=replace(executed.returned, outputs=(other,)))
 
 
 class NeverRight(OnlyInOrder):
-    def repeat(self, name: str, watched: Watched, seed: int | None, **_asked: Any) -> Repeated:
-        return super().repeat(name, watched, 0)
+    def execute(self, name: str, seed: int | None, **_asked: Any) -> Executed:
+        return super().execute(name, 0)
 
 
-def test_kernels_that_are_right_in_one_order_only_are_wrong_and_no_librarys() -> None:
-    def census(repeating: type[CountingRepeater]) -> Census:
-        found = verified(relu_of_sum, candidate=Needing(), work_s=1e-9, repeating=repeating).repeated
-        assert found is not None
-        return found
-
-    assert census(CountingRepeater).verdict is Verdict.VALUES_ONLY
-    ordered = census(OnlyInOrder)
-    assert ordered.verdict is Verdict.WRONG_VALUES
-    assert "depends on the order in which programs run" in ordered.reason
-    assert census(NeverRight).verdict is Verdict.LIBRARY
-
-
-class TwoKinds(Needing):
-    """A candidate worker that says it copies where inputs are large, and else that it fills."""
-
-    def run(self, name: str, *, fresh: bool = True, watched: bool = False, idle: bool = False, **_: Any) -> Returned:
-        returned = super().run(name, fresh=fresh, watched=watched, idle=idle)
-        large = any(float(each.abs().max()) > 50 for each in self.inputs if isinstance(each, torch.Tensor))
-        steps: tuple[dict[str, Any], ...] = ({"steps": [{"copy" if large else "fill": {}}]},)
-        return replace(returned, watched=Watched((), steps, ((),))) if watched else returned
-
-
-class WrongIfCopied(NeverRight):
-    """A repeater that is right only where a call filled."""
-
-    def repeat(self, name: str, watched: Watched, seed: int | None, **_asked: Any) -> Repeated:
-        if "copy" in watched.steps[0]["steps"][0]:
-            return super().repeat(name, watched, seed)
-        return CountingRepeater.repeat(self, name, watched, seed)
-
-
-def test_each_kind_of_call_is_repeated() -> None:
-    found = verified(relu_of_sum, candidate=TwoKinds(), work_s=1e-9, repeating=WrongIfCopied).repeated
-    assert found is not None
-    assert found.verdict is Verdict.LIBRARY
+def test_kernels_that_are_right_in_one_order_only_are_wrong() -> None:
+    found = verified(relu_of_sum, work_s=1e-9, planning=CountingPlans)
+    assert found.executed is not None
+    assert found.executed.verdict is Verdict.VALUES_ONLY
+    ordered = verified(relu_of_sum, work_s=1e-9, planning=OnlyInOrder)
+    assert ordered.executed is not None
+    assert ordered.executed.verdict is Verdict.WRONG_VALUES
+    assert "depends on the order in which programs run" in ordered.executed.reason
+    assert verified(relu_of_sum, work_s=1e-9, planning=NeverRight).verdict is Verdict.WRONG_VALUES

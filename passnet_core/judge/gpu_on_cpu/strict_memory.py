@@ -21,10 +21,17 @@ from unittest import mock
 import numpy as np
 import triton.runtime.interpreter as interpreter
 
-from passnet_core.judge.worker import emulation, kernel_syntax, launching
-from passnet_core.judge.worker.guarded_memory import NativeAccess, kernel_line, outside, place_text, tensors_in
-from passnet_core.judge.worker.interleaving import Turns
-from passnet_core.judge.worker.launching import Place, Watcher
+from passnet_core.judge.gpu_on_cpu import emulation, kernel_syntax, launching
+from passnet_core.judge.gpu_on_cpu.guarded_memory import (
+    NativeAccess,
+    OutsideMemory,
+    kernel_line,
+    outside,
+    place_text,
+    tensors_in,
+)
+from passnet_core.judge.gpu_on_cpu.interleaving import Turns
+from passnet_core.judge.gpu_on_cpu.launching import Place, Watcher
 
 Range = tuple[int, int]
 """An address, and the address after the last byte."""
@@ -98,6 +105,8 @@ def watched(
     seed: int | None = None,
     extent_of: Callable[[Any], Range] | None = None,
     chosen: Callable[[Sequence[Place]], Iterable[Place]] | None = None,
+    noisy: bool = True,
+    refusing: bool = False,
 ) -> Iterator[Memory]:
     """Check all launches in this context.
 
@@ -105,9 +114,10 @@ def watched(
     the order of each launch's programs by it, let them take turns, and put other nonsense into each lane that the mask
     of a load leaves out; None: as the interpreter does it. extent_of: the part of a tensor's storage that belongs to
     it; None: all. chosen: chooses the programs of each launch that run, one after the other; None: all. With a seed all
-    run."""
+    run. noisy: without it, lanes that are left out hold what the interpreter puts there. refusing: raise OutsideMemory
+    for what changes memory outside of a launch's tensors."""
     emulation.mend()
-    checker = _Checker(on_problem, seed, extent_of or _whole, chosen or iter)
+    checker = _Checker(on_problem, seed, extent_of or _whole, chosen or iter, refusing)
     with contextlib.ExitStack() as undoing:
 
         def replace(owner: Any, name: str, value: Any) -> None:
@@ -119,7 +129,8 @@ def watched(
         for name in ("create_atomic_rmw", "create_atomic_cas"):
             replace(builder, name, _scoped(getattr(builder, name), checker))
         if seed is not None:
-            replace(emulation, "undefined", checker.undefined)
+            if noisy:
+                replace(emulation, "undefined", checker.undefined)
             replace(builder, "create_gather", _gathering_anywhere(builder.create_gather))
         replace(kernel_syntax.Operations, "pipelined", staticmethod(checker.pipelined))
         launching.watchers.append(checker)
@@ -315,8 +326,9 @@ class _Checker(Watcher):
         seed: int | None,
         extent_of: Callable[[Any], Range],
         chosen: Callable[[Sequence[Place]], Iterable[Place]],
+        refusing: bool,
     ) -> None:
-        self.memory = Memory()
+        self.memory, self.refusing = Memory(), refusing
         self.on_problem, self.seed, self.extent_of, self.chosen = on_problem, seed, extent_of, chosen
         self.noise = np.random.default_rng(None if seed is None else abs(seed))
         self.own_scope = False
@@ -518,7 +530,10 @@ class _Checker(Watcher):
         if beyond.any():
             # of all tensors, those that the same operation touches are the likeliest
             touched = [cells for cells, _, _ in found]
-            self._tell("outside", *outside(pointers[beyond], size, doing, touched or self.storages))
+            found_outside = outside(pointers[beyond], size, doing, touched or self.storages)
+            if self.refusing and doing != "loads":
+                raise OutsideMemory(f"program {place_text(self.now.place)} {found_outside[1]}")
+            self._tell("outside", *found_outside)
         return inside, found
 
     # races
@@ -669,8 +684,13 @@ class _CheckedAccess(NativeAccess):
         self._checker = checker
 
     def load(self, pointers: Any, mask: Any, other: Any, kind: Any) -> Any:
-        allowed = self._checker.load(pointers, np.asarray(mask), np.dtype(kind).itemsize)
-        return self._plain.load(pointers, allowed, other, kind)
+        lanes, size = np.asarray(mask, np.bool_), np.dtype(kind).itemsize
+        allowed = self._checker.load(pointers, lanes, size)
+        found = self._plain.load(pointers, allowed, other, kind)
+        if (beyond := np.broadcast_to(lanes, pointers.shape) & ~allowed).any():
+            found = np.array(found)
+            found[beyond] = np.frombuffer(b"\xff" * size, kind)[0]
+        return found
 
     def store(self, pointers: Any, values: Any, mask: Any) -> Any:
         return self._checker.store(pointers, values, np.asarray(mask), self._plain)

@@ -3,14 +3,11 @@
 Unpatched, a grid function gets the interpreter's tensors instead of the launch's arguments, autotuning looks for a
 device, a misspelt argument is dropped, and kernels that import Triton's functions by name do not run."""
 
-import contextlib
-import functools
 import inspect
 import math
 import operator
 import random
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import triton
@@ -22,8 +19,8 @@ from triton.runtime.autotuner import Autotuner
 from triton.runtime.errors import InterpreterError
 from triton.runtime.jit import JITFunction
 
-from passnet_core.judge.worker import guarded_memory
-from passnet_core.judge.worker.needs_gpu import NeedsGpu, root_of
+from passnet_core.judge.gpu_on_cpu import guarded_memory
+from passnet_core.judge.gpu_on_cpu.needs_gpu import NeedsGpu, root_of
 
 Place = tuple[int, int, int]
 """A program's place in the grid."""
@@ -70,6 +67,9 @@ class Watcher:
 watchers: list[Watcher] = []
 """Those who see the launches of this process. The last one runs the programs, in an order that it decides."""
 
+recording: list[object] = []
+"""Not empty while a plan is recorded: nothing runs then, and nothing takes time."""
+
 trials: list[object] = []
 """Not empty while an autotuner tries a configuration."""
 
@@ -77,13 +77,7 @@ tuned: list[object] = []
 """Not empty while an autotuner launches, be it to try a configuration or for good."""
 
 
-queued: Callable[[Callable[[], None]], None] = lambda work: work()
-"""Takes what a launch does, to do it now or when its stream is waited for."""
-
 chance = random.SystemRandom()
-
-measuring: list[Callable[[], AbstractContextManager[object]]] = []
-"""Contexts that are entered wherever a bundle takes times."""
 
 inputs_given = [0]
 """How often this process was given other inputs. Until the next time, an autotuner keeps to what it has chosen."""
@@ -107,24 +101,24 @@ def mend() -> None:
 # --- launches --------------------------------------------------------------------------------------------------------
 
 
-def _launch(self: Any, *args: Any, **kwargs: Any) -> None:
-    """Run every program of a launch, as GridExecutor.__call__ does, now or later."""
-    known = inspect.getfullargspec(self.fn).args
+def resolved(
+    function: Callable[..., Any], grid: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> tuple[Place, dict[str, Any], dict[str, Any]]:
+    """The sizes of a launch's grid, what it passes to the kernel by name, and its options. Raises KeyError for an
+    argument that a GPU would refuse, and LaunchRefused for a grid."""
+    known = inspect.getfullargspec(function).args
     unknown = [name for name in kwargs if name not in known and name not in OPTIONS]
     if unknown:
         raise KeyError(f"Keyword argument {unknown[0]} was specified but unrecognised")
-    kwargs = {name: value for name, value in kwargs.items() if name in known}
-    grid = _sizes(self.grid(inspect.getcallargs(self.fn, *args, **kwargs)) if callable(self.grid) else self.grid)
-    # now, since whoever records the launch asks for it here
-    interpreter.interpreter_builder.set_grid_dim(*grid)
-    work = functools.partial(_run_launch, self, grid, args, kwargs)
-    if trials:
-        work()
-    else:
-        queued(work)
+    options = {name: value for name, value in kwargs.items() if name not in known}
+    own = {name: value for name, value in kwargs.items() if name in known}
+    sizes = grid(inspect.getcallargs(function, *args, **own)) if callable(grid) else grid
+    return _sizes(sizes), own, options
 
 
-def _run_launch(self: Any, grid: Place, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
+def _launch(self: Any, *args: Any, **kwargs: Any) -> None:
+    """Run every program of a launch, as GridExecutor.__call__ does."""
+    grid, kwargs, _ = resolved(self.fn, self.grid, args, kwargs)
     args_here, kwargs_here = self._init_args_hst(args, kwargs)
     for hook in self.pre_run_hooks:
         hook(*args_here, **kwargs_here)
@@ -287,11 +281,9 @@ def run_once(
     **_kwargs: Any,
 ) -> Any:
     """triton.testing.do_bench without a clock: one call, and any time, so that any of several may be the fastest."""
-    with contextlib.ExitStack() as watching:
-        for each in measuring:
-            watching.enter_context(each())
+    if not recording:
         function()
-    time_ms = TRIAL_MS * (1 + chance.random())
+    time_ms = TRIAL_MS * (1 if recording else 1 + chance.random())
     if quantiles is not None:
         return time_ms if len(quantiles) == 1 else [time_ms] * len(quantiles)
     return [time_ms] if return_mode == "all" else time_ms

@@ -1,0 +1,92 @@
+"""What the executions of a verification's plans showed beside the values."""
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import torch
+
+from passnet_core.judge.plan.describe import described, flat
+from passnet_core.judge.protocol.reference_bench import Judged
+from passnet_core.judge.stages.findings import Census
+from passnet_core.judge.stages.verify_session import ExecutedCall, VerifySession
+from passnet_core.records import EXECUTED, Evidence, Verdict
+
+
+def executed(session: VerifySession) -> Census | None:
+    """VALUES_ONLY: the plans of all calls were executed, and nothing is wrong with them. WRONG_VALUES: kernels do what
+    is wrong whatever the values. LIBRARY: copies do their work. CHEAT: another recording gives another plan. None:
+    there are no plans."""
+    planned = session.asked.planned
+    if planned is None or not session.planned_calls:
+        return None
+    for call in session.planned_calls:
+        if call.executed.problems:
+            reason = f"A kernel is wrong, although the values came out right: {call.executed.problems[0].rstrip('.')}."
+            return Census(Verdict.WRONG_VALUES, reason, (), (Evidence(EXECUTED, "\n".join(call.executed.problems)),))
+        if call.executed.copied:
+            reason = (
+                "The values are right, but not computed by the bundle's own kernels alone:"
+                f" {call.executed.copied[0].rstrip('.')}."
+            )
+            return Census(Verdict.LIBRARY, reason, (), (Evidence(EXECUTED, "\n".join(call.executed.copied)),))
+    if (other := planned.recorded_anew()) is not None:
+        return other
+    call = next((each for each in session.planned_calls if each.watched.input_draw == "typical"), call)
+    count = len(planned.plans)
+    text = (
+        f"{'One plan' if count == 1 else f'{count} plans'} computed every output of {len(session.planned_calls)} calls."
+    )
+    text = "\n".join((text, *_described(call, planned.names)))
+    return Census(Verdict.VALUES_ONLY, "", (), (Evidence(EXECUTED, text, _traffic(session, call)),))
+
+
+def _described(call: ExecutedCall, names: Mapping[str, str]) -> Iterator[str]:
+    """The plans of a call, each once."""
+    plans = {json.dumps(each): each for each in call.watched.watched.plans}
+    for plan in plans.values():
+        try:
+            yield from described(plan, names.get(str(plan["function"]), "a replacement"))
+        except (AttributeError, KeyError, TypeError, ValueError, IndexError, OverflowError):
+            yield "a plan in an unknown form"
+
+
+def wrong_outputs(judged: Judged) -> list[str]:
+    """What is wrong with what a call returned, in words."""
+    if judged.problem:
+        return [judged.problem]
+    return [f"output {index}: {each.problem}" for index, each in enumerate(judged.values) if each.verdict is not None]
+
+
+def _traffic(session: VerifySession, call: ExecutedCall) -> tuple[tuple[str, float], ...]:
+    """The figures of EXECUTED, for a call whose steps computed every output."""
+    try:
+        steps = [step for each in call.watched.watched.plans for step in flat(each["steps"])]
+        moved = sum(size for step in steps for size in _sizes(step).values())
+        made = [each for plan in call.watched.watched.plans for each in plan["made"]]
+        moved += sum(int(each["bytes"]) for each in made if each["fill"] is not None)
+    except (AttributeError, KeyError, TypeError, ValueError, IndexError):
+        # the planner has told it in another form
+        return ()
+    outputs = call.executed.returned.outputs
+    returned = sum(each.value.nbytes for each in outputs if isinstance(each.value, torch.Tensor))
+    launches = sum("launch" in step for step in steps)
+    return (
+        ("launches", float(launches)),
+        ("moved_bytes", float(moved)),
+        ("least_bytes", float(session.input_bytes(call.watched.shapes) + returned)),
+    )
+
+
+def _sizes(step: Mapping[str, Any]) -> dict[str, int]:
+    """The bytes of each tensor that a step is given. One that it is given twice counts once."""
+    given = [
+        *step.get("args", ()),
+        *step.get("kwargs", {}).values(),
+        step.get("copy"),
+        step.get("to"),
+        step.get("fill"),
+    ]
+    tensors = [each.get("tensor", each) for each in given if each and ("tensor" in each or "strides" in each)]
+    return {f"{each}": math.prod(each["shape"]) * int(getattr(torch, each["dtype"]).itemsize) for each in tensors}

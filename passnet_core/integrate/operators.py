@@ -20,6 +20,8 @@ from passnet_core.integrate.layouts import strided
 from passnet_core.integrate.replacing import Conduct, ReplacedMatch
 
 SPACE = "passnet"
+FORM = 2
+"""To be raised whenever operators promise something else of their results: Inductor keeps code that relies on it."""
 ALIGNED = 16
 """At a multiple of how many bytes the memory of results begins."""
 CALLS_NAME = "passnet_calls"
@@ -56,6 +58,7 @@ def operator_for(
     One operator serves all matches that differ in values of the same shapes only, in every process, so that what
     Inductor keeps on disk stays right."""
     said = [
+        FORM,
         callee.digest,
         callee.traced.name,
         emit(callee.pattern),
@@ -90,8 +93,9 @@ def _define(name: str, callee: Callee, kinds: Sequence[str]) -> None:
 
     def expected(*given: Any) -> Any:
         found = pattern(*given)
-        # an operator returns memory of its own
-        return tuple(each.clone() for each in found) if many else found.clone()
+        # an operator returns memory of its own, laid out as the results are
+        own = [strided(each, each.stride()) for each in (found if many else (found,))]
+        return tuple(own) if many else own[0]
 
     def run(*given: Any) -> Any:
         found = compute(*given)

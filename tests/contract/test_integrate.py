@@ -333,6 +333,18 @@ class Double(torch.nn.Module):
 
 assert counts(compared(Double(), folder("double", DOUBLE), nothing, "inductor", "never")) == [1]
 assert counts(compared(Keeping(), folder("changing", CHANGING), nothing, "inductor", "never")) == [2]
+
+# results whose memory has gaps, or whose elements share it
+LYING = {"[:, :6]": lambda z: z[:, :6], "[:1].expand(4, 8)": lambda z: z[:1].expand(4, 8)}
+for part, cut in LYING.items():
+    class Lying(torch.nn.Module):
+        def forward(self, x, y):
+            z = cut(torch.relu(x + y))
+            return torch.sigmoid(z) * 2, z
+
+    text = BODY.replace("torch.relu(x + y)", f"torch.relu(x + y){part}").replace("return out", f"return out{part}")
+    found = compared(Lying(), folder(f"lying{len(part)}", text), [two()] * 2, "inductor")
+    assert counts(found) == [1], str(found)
 in_place = folder("in_place", BODY.replace("torch.relu(x + y)", "torch.relu(x.add_(y))"))
 found = compared(Plain(), in_place, [two()], "inductor")
 assert counts(found) == [0]

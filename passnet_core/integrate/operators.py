@@ -3,12 +3,14 @@
 Code that Inductor generates calls what CALLS holds, without torch's dispatcher."""
 
 import hashlib
+import inspect
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
+from torch.overrides import TorchFunctionMode
 
 from passnet_core.graphs.effects import changed, storage_of
 from passnet_core.graphs.ir import Graph, Ref
@@ -24,6 +26,10 @@ FORM = 2
 """To be raised whenever operators promise something else of their results: Inductor keeps code that relies on it."""
 ALIGNED = 16
 """At a multiple of how many bytes the memory of results begins."""
+DROPOUTS = frozenset(
+    getattr(torch.nn.functional, name)
+    for name in ("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout")
+)
 CALLS_NAME = "passnet_calls"
 CALLS_IMPORT = f"from {__name__} import CALLS as {CALLS_NAME}"
 _library = torch.library.Library(SPACE, "FRAGMENT")
@@ -92,7 +98,8 @@ def _define(name: str, callee: Callee, kinds: Sequence[str]) -> None:
     compute, pattern = _matches[name].function(), _matches[name].operations
 
     def expected(*given: Any) -> Any:
-        found = pattern(*given)
+        with _DropoutInEvaluation():
+            found = pattern(*given)
         # an operator returns memory of its own, laid out as the results are
         own = [strided(each, each.stride()) for each in (found if many else (found,))]
         return tuple(own) if many else own[0]
@@ -104,6 +111,22 @@ def _define(name: str, callee: Callee, kinds: Sequence[str]) -> None:
     CALLS[name] = run
     torch.library.impl(f"{SPACE}::{name}", "default", run, lib=_library)
     torch.library.register_fake(f"{SPACE}::{name}", expected, lib=_library)
+
+
+class _DropoutInEvaluation(TorchFunctionMode):
+    """Has dropout in evaluation return its input, as it does in eager. What torch makes of it for AOTAutograd copies,
+    and a copy may lie otherwise."""
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Any:
+        named = kwargs or {}
+        if func in DROPOUTS:
+            given = inspect.signature(func).bind(*args, **named)
+            given.apply_defaults()
+            if not given.arguments["training"]:
+                return given.arguments["input"]
+        return func(*args, **named)
 
 
 def _own(results: Sequence[torch.Tensor], given: Sequence[Any]) -> tuple[torch.Tensor, ...]:

@@ -335,15 +335,21 @@ assert counts(compared(Double(), folder("double", DOUBLE), nothing, "inductor", 
 assert counts(compared(Keeping(), folder("changing", CHANGING), nothing, "inductor", "never")) == [2]
 
 # results whose memory has gaps, or whose elements share it
-LYING = {"[:, :6]": lambda z: z[:, :6], "[:1].expand(4, 8)": lambda z: z[:1].expand(4, 8)}
-for part, cut in LYING.items():
+LYING = {
+    "torch.relu(x + y)[:, :6]": lambda z: z[:, :6], "torch.relu(x + y)[:1].expand(4, 8)": lambda z: z[:1].expand(4, 8),
+    # in evaluation dropout returns what it is given, as it lies
+    "torch.nn.functional.dropout(torch.relu(x + y)[:, :6], 0.5, False)":
+        lambda z: torch.nn.functional.dropout(z[:, :6], 0.5, False),
+}
+for number, (text, cut) in enumerate(LYING.items()):
     class Lying(torch.nn.Module):
         def forward(self, x, y):
             z = cut(torch.relu(x + y))
             return torch.sigmoid(z) * 2, z
 
-    text = BODY.replace("torch.relu(x + y)", f"torch.relu(x + y){part}").replace("return out", f"return out{part}")
-    found = compared(Lying(), folder(f"lying{len(part)}", text), [two()] * 2, "inductor")
+    returned = "[:1].expand(4, 8)" if "expand" in text else "[:, :6]"
+    text = BODY.replace("torch.relu(x + y)", text).replace("return out", f"return out{returned}")
+    found = compared(Lying(), folder(f"lying{number}", text), [two()] * 2, "inductor")
     assert counts(found) == [1], str(found)
 in_place = folder("in_place", BODY.replace("torch.relu(x + y)", "torch.relu(x.add_(y))"))
 found = compared(Plain(), in_place, [two()], "inductor")

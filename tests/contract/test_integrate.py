@@ -620,6 +620,52 @@ assert used.explain().graphs and not any(counts(used.explain())), used.explain()
 assert "compiled autograd" in str(used.explain()), used.explain()
 """
 
+OTHER_TENSORS = """
+import torch.distributed
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.fsdp import fully_shard
+from torch.distributed.tensor import Shard, distribute_tensor
+
+torch.distributed.init_process_group("gloo", store=torch.distributed.HashStore(), rank=0, world_size=1)
+passes, (x, y) = folder("passes"), two()
+mesh, plain = init_device_mesh("cpu", (1,)), lambda x, y: torch.relu(x + y)
+jagged = torch.nested.nested_tensor([torch.randn(3, 8), torch.randn(2, 8)], layout=torch.jagged)
+GIVEN = {
+    "sparse": (x.to_sparse(), y.to_sparse()),
+    "NestedTensor": (jagged, jagged * 2),
+    "DTensor": tuple(distribute_tensor(each, mesh, [Shard(0)]) for each in (x, y)),
+}
+
+
+def dense(value):
+    if value.layout is torch.jagged:
+        return value.values()
+    return value.full_tensor() if hasattr(value, "full_tensor") else value.to_dense()
+
+
+for rest in ("eager", "inductor"):
+    for name, inputs in GIVEN.items():
+        torch._dynamo.reset()
+        used = backend(passes, rest=rest)
+        with torch.no_grad():
+            wanted, found = plain(*inputs), torch.compile(plain, backend=used)(*inputs)
+        assert type(found) is type(wanted) and found.layout is wanted.layout
+        torch.testing.assert_close(dense(found), dense(wanted))
+        graphs = used.explain().graphs
+        # Dynamo captures nothing of sparse tensors
+        assert not any(counts(used.explain())) and bool(graphs) == (name != "sparse"), used.explain()
+        assert all(f"{name}, a subclass" in each.left_alone for each in graphs), used.explain()
+    # parameters in shards are put together before a module computes with them
+    torch._dynamo.reset()
+    model, used = Plain(), backend(passes, rest=rest)
+    with torch.no_grad():
+        wanted = model(x, y)
+        found = torch.compile(fully_shard(model), backend=used)(x, y)
+    torch.testing.assert_close(found, wanted)
+    assert counts(used.explain()) == [2], used.explain()
+torch.distributed.destroy_process_group()
+"""
+
 BUNDLES = """
 def refused(*args, **kwargs):
     try:
@@ -690,6 +736,7 @@ LINKED = pytest.mark.skipif(
         pytest.param(DIFFERENT, id="different", marks=LINKED),
         pytest.param(DOMAINS, id="domains"),
         pytest.param(LEFT_ALONE, id="left alone", marks=LINKED),
+        pytest.param(OTHER_TENSORS, id="other tensors", marks=LINKED),
         pytest.param(BUNDLES, id="bundles"),
     ],
 )

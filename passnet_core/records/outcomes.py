@@ -30,7 +30,7 @@ OWN_CLOCK = "the judge's own clock"
 MEMORY_FLOOR = "memory floor"
 """Its figures: moved_bytes, the size of all inputs and outputs; bytes_per_us, the bandwidth of a copy on the device."""
 EXECUTED = "executed plans"
-"""Its figures: launches, how many the repeated call made; moved_bytes, the size of all tensors that each launch and
+"""Its figures: launches, how many a call makes; moved_bytes, the size of all tensors that each launch and
 copy is given; least_bytes, the size of all inputs and outputs. Without figures if the kernels did not compute."""
 REPLAY = "replay of a captured graph"
 """Its figures: per contender whose call could be captured as a CUDA graph, the time of a replay in microseconds."""

@@ -8,7 +8,7 @@ import streamlit as st
 
 from pages.ui import frame, heads, served, sessions
 
-sessions.keep_last_messages()
+sessions.mend()
 PAGES = [(name, title) for name, title, _ in frame.PAGES if name != "start"]
 BASE = st.get_option("server.baseUrlPath")
 app = st.App(

@@ -1,10 +1,11 @@
-"""What a session of Streamlit does when it is asked for a fragment while the last messages are on their way."""
+"""What sessions of Streamlit do on a busy machine."""
 
 import asyncio
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.runtime.app_session import AppSession, AppSessionState
 
 from pages.ui import sessions
@@ -54,5 +55,23 @@ def test_the_next_script_starts_once_the_last_one_has_delivered_everything(monke
 
 def test_streamlit_still_starts_scripts_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(AppSession, "_create_scriptrunner", sessions._create)
-    sessions.keep_last_messages()
+    monkeypatch.setattr(AppSession, "request_rerun", sessions._request)
+    sessions.mend()
     assert AppSession._create_scriptrunner is cast(Any, sessions._create_in_turn)
+    assert AppSession.request_rerun is cast(Any, sessions._request_pressed_once)
+
+
+@pytest.mark.parametrize("by_itself", [True, False])
+def test_what_was_pressed_is_read_from_the_visitors_own_request(
+    monkeypatch: pytest.MonkeyPatch, by_itself: bool
+) -> None:
+    asked = ClientState(is_auto_rerun=by_itself)
+    asked.widget_states.widgets.add(id="button", trigger_value=True)
+    asked.widget_states.widgets.add(id="editor", json_trigger_value="[1]")
+    asked.widget_states.widgets.add(id="typed", string_value="relu")
+    heard: list[str] = []
+    monkeypatch.setattr(
+        sessions, "_request", lambda _, told: heard.extend(each.id for each in told.widget_states.widgets)
+    )
+    sessions._request_pressed_once(cast(Any, None), asked)
+    assert heard == (["typed"] if by_itself else ["button", "editor", "typed"])

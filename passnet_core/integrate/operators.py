@@ -41,18 +41,26 @@ _matches: dict[str, ReplacedMatch] = {}
 def shared_problem(graph: Graph, traced: TracedPass, match: Match) -> str:
     """Why a match in this graph cannot be an operator, whose results lie in memory of their own: somebody can tell."""
     storage = storage_of(traced.pattern)
-    given = {storage[node.name]: node.name for node in traced.pattern.inputs}
-    shared = [(name, given[storage[name]]) for name in traced.pattern.returned if storage[name] in given]
-    if not shared:
+    own = {node.name for node in traced.pattern.inputs}
+    results = traced.pattern.returned
+    views = [name for name in results if storage[name] != name]
+    if not views:
         return ""
     # the whole graph is looked at only for the few patterns that may return a view
     owners = storage_of(graph)
     disturbed = {owners[each.name] for node in graph.operations for each in changed(node) if each.name in owners}
-    for result, name in shared:
-        value = match.inputs.get(name)
-        changes = isinstance(value, Ref) and owners.get(value.name) in disturbed
-        if changes or match.nodes.get(result) in graph.returned:
-            return "its result may be a view of what it takes, and rest='inductor' gives it memory of its own"
+    returned = {name for name in results if match.nodes.get(name) in graph.returned}
+    for name in views:
+        source = storage[name]
+        if source in own:
+            value = match.inputs.get(source)
+            told = name in returned or (isinstance(value, Ref) and owners.get(value.name) in disturbed)
+            what = "what it takes"
+        else:
+            told = {name, source} <= returned or owners.get(match.nodes[name]) in disturbed
+            what = "what it makes"
+        if told:
+            return f"its result may be a view of {what}, and rest='inductor' gives it memory of its own"
     return ""
 
 

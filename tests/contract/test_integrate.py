@@ -461,6 +461,32 @@ for rest in ("eager", "inductor"):
     found = compared(Viewed(), folder(f"viewed-{rest}", VIEWED + f"# {rest}"), [two()] * 3, rest)
     assert counts(found) == [int(rest == "eager")], found
 assert any("view of what it takes" in each for each in found.graphs[0].stayed), found
+
+# one whose results are a tensor and a view of it, which is changed in place: the change must be seen in the tensor, and
+# the view lies where it lay
+ROWS = BODY.replace("    return out", "    return out, out[:, 0]").replace(
+    "    return torch.relu(x + y)", "    out = torch.relu(x + y)\\n    return out, out[:, 0]"
+)
+
+
+class Rows(torch.nn.Module):
+    def __init__(self, whole):
+        super().__init__()
+        self.whole = whole
+
+    def forward(self, x, y):
+        out = torch.relu(x + y)
+        row = out[:, 0]
+        row.mul_(0.5)
+        return (out, row) if self.whole else row
+
+
+for rest in ("eager", "inductor"):
+    for whole in (True, False):
+        found = compared(Rows(whole), folder(f"rows-{rest}-{whole}", ROWS + f"# {rest}"), [two()] * 3, rest)
+        if rest == "inductor":
+            assert counts(found) == [0], found
+assert any("view of what it makes" in each for each in found.graphs[0].stayed), found
 """
 
 DOMAINS = """

@@ -26,7 +26,7 @@ COMPARED = (Way.EAGER, Way.INDUCTOR, Way.GRAPHS)
 """The ways with which each way is compared."""
 
 
-IN_WHOLE = "with it, graph {} as a whole is"
+IN_WHOLE = "with it, the verdict on graph {} as a whole is"
 """How the reason begins for which a pass is left out that was right by itself."""
 
 
@@ -208,7 +208,8 @@ class ModelReport:
         )
 
     def _values(self) -> Iterator[str]:
-        yield from ("", "## Values", "")
+        if self.whole or self.timing:
+            yield from ("", "## Values", "")
         for each in self.whole:
             yield f"- Graph {graph_of(each)} as a whole, with all passes: **{each.verdict.value}**. {each.reason}"
             levels = [output.level for output in each.accuracy.outputs] if each.accuracy else []

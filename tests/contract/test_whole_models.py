@@ -359,7 +359,7 @@ def test_a_pass_with_which_the_whole_is_wrong_is_left_out(
     assert (report.bundle is not None, report.right) == (bool(kept), bool(kept))
     told = "\n".join(report.lines())
     for name in BOTH - kept:
-        assert f"**Pass {name} is left out: with it, graph 0 as a whole is {verdict.value}: " in told
+        assert f"**Pass {name} is left out: with it, the verdict on graph 0 as a whole is {verdict.value}: " in told
     assert ("there is no bundle" in told) != bool(kept)
 
 

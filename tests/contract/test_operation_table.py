@@ -21,7 +21,7 @@ from passnet_core.operations.memory import Deeds, deeds
 from passnet_core.operations.table import TABLE, row, spelling
 from tools.describing import ObservedCall, of_version, parameters_of, samples, simple_calls, table, together, watch
 
-pytestmark = [pytest.mark.long]
+pytestmark = [pytest.mark.long, pytest.mark.settled]
 
 DTYPES = (torch.float64, torch.uint8, torch.bool, torch.complex64)
 """Others than those of the calls from which the table was made, besides float64."""
@@ -120,7 +120,7 @@ def respelled(node: Node) -> Iterator[Node]:
         )
 
 
-def test_positional_and_keyword_spellings_are_one_call(observed: list[ObservedCall]) -> None:
+def test_positional_and_keyword_spellings_are_the_same_call(observed: list[ObservedCall]) -> None:
     spelled = 0
     for each in observed:
         wanted = bind(each.node)

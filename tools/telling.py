@@ -64,9 +64,9 @@ class WitnessHere:
     def give(self, inputs: Sequence[torch.Tensor | int]) -> None:
         self.staging.give(inputs)
 
-    def run(self, name: str, *, fresh: bool = True) -> Returned:
+    def run(self, name: str) -> Returned:
         try:
-            seen = self.staging.call(name, self.calls[name], fresh=fresh)
+            seen = self.staging.call(self.calls[name])
         except Exception as error:  # a mutant may fail in any way
             raise CandidateFault("runtime", f"{type(error).__name__}: {error}") from error
         many = isinstance(seen.returned, tuple | list)

@@ -65,7 +65,7 @@ class Entry:
 
     def right(self, device: Device) -> tuple[Verdict, ...]:
         """The verdicts that are right on a device; empty for an honest file."""
-        return self.planned if self.planned and device is Device.CPU else self.verdicts
+        return self.planned or self.verdicts
 
     def expected(self, device: Device) -> str:
         return " | ".join(each.value for each in self.right(device)) or ACCEPTED

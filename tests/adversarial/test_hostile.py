@@ -637,7 +637,7 @@ RETURNED = {
     "shapes of anything": "fields['outputs'][0].update(shape=['x', None], strides='abc', device=[1]); tensors = ()",
     "a huge shape": "fields['outputs'][0].update(shape=[1 << 62] * 40, tensor=None); tensors = ()",
     "thousands of outputs": "fields['outputs'] *= 20_000",
-    "endless places": "fields['overwrote'] = [float('inf')]; fields['outputs'] = [[]]",
+    "endless places": "fields['changed'] = [float('inf')]; fields['outputs'] = [[]]",
     "a type with a broken name": r"fields['outputs'][0]['type'] = fields['container'] = '\ud800' * 1000",
 }
 """Forged replies of a candidate to the request for its outputs."""

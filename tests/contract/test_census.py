@@ -8,7 +8,7 @@ from passnet_core.execution.backends.local import LocalBackend
 from passnet_core.graphs.source import parse
 from passnet_core.judge.protocol.messages import Launches, Seen
 from passnet_core.judge.stages import census
-from passnet_core.records import LAUNCHED, Capture, Device, Job, Outcome, PassFile, Profile, Stage, Verdict
+from passnet_core.records import LAUNCHED, Capture, Job, Outcome, PassFile, Profile, Stage, Verdict
 from tests.contract.judging import KERNEL, PATTERN, RIGHT, bundle, job, judged, subgraph
 
 pytestmark = pytest.mark.settled
@@ -344,81 +344,52 @@ GRAPH = parse(TRANSPOSED)
 KEYS = {"replacement_0": "the replacement of pass_0"}
 
 
-def concluded(*seen: Seen, device: Device = Device.CUDA, fresh: int = 1) -> census.Census:
+def concluded(*seen: Seen, fresh: int = 1) -> census.Census:
     recorded = [Launches("replacement_0", 1, fresh, seen)]
-    return census.judged(bundle(RIGHT), device, [recorded], GRAPH, GRAPH, KEYS)
+    return census.judged(bundle(RIGHT), [recorded], GRAPH, GRAPH, KEYS)
 
 
 def launch(name: str = "add_relu_kernel", count: int = 1) -> Seen:
     return Seen("kernel", name, "pass_0.py:30", "", count)
 
 
-def device(name: str = "add_relu_kernel", count: int = 1) -> Seen:
-    return Seen("device", name, "", "", count)
-
-
-def test_the_device_trace_names_library_kernels() -> None:
-    fine = concluded(
-        launch(),
-        device(),
-        device("Memset (Device)"),
-        device("Memcpy DtoD (Device -> Device)"),
-        device(
-            "void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>, std::array<char*, 1>>"
-        ),
-    )
-    assert fine.verdict is Verdict.VALUES_ONLY, fine.reason
-    gemm = concluded(launch(), device(), device("sm90_xmma_gemm_f32f32_tf32f32_f32_tn_n_tilesize128x128x32"))
-    assert gemm.verdict is Verdict.LIBRARY
-    assert "sm90_xmma_gemm" in gemm.reason
-
-
-def test_a_library_kernel_with_the_name_of_an_own_kernel_is_found() -> None:
-    assert concluded(launch(count=2), device(count=2)).verdict is Verdict.VALUES_ONLY
-    assert concluded(launch(count=2), device(count=4)).verdict is Verdict.LIBRARY
-
-
 def test_a_triton_kernel_from_elsewhere_is_a_library_kernel() -> None:
-    found = concluded(launch("_flash_attention"), device("_flash_attention"))
+    found = concluded(launch("_flash_attention"))
     assert found.verdict is Verdict.LIBRARY
     assert "not in the bundle" in found.reason
 
 
 def test_a_different_number_of_launches_in_another_call_is_a_warning() -> None:
     calls = [[Launches("replacement_0", 1, 1, (launch(count=count),))] for count in (2, 1, 2)]
-    even = census.judged(bundle(RIGHT), Device.CPU, calls[::2], GRAPH, GRAPH, KEYS).warnings
+    even = census.judged(bundle(RIGHT), calls[::2], GRAPH, GRAPH, KEYS).warnings
     assert not any("in another" in each for each in even)
-    uneven = census.judged(bundle(RIGHT), Device.CPU, calls, GRAPH, GRAPH, KEYS).warnings
+    uneven = census.judged(bundle(RIGHT), calls, GRAPH, GRAPH, KEYS).warnings
     assert "The replacements launched 1 kernels in one call and 2 in another." in uneven
 
 
 def test_one_call_that_a_library_computes_is_enough() -> None:
     added = Seen("operation", "aten::add.Tensor", "pass_0.py:3", "", 1)
     calls = [[Launches("replacement_0", 1, 1, (launch(), *more))] for more in ((), (added,), ())]
-    found = census.judged(bundle(RIGHT), Device.CPU, calls, GRAPH, GRAPH, KEYS)
+    found = census.judged(bundle(RIGHT), calls, GRAPH, GRAPH, KEYS)
     assert found.verdict is Verdict.LIBRARY
     assert "aten::add.Tensor at pass_0.py:3" in found.reason
 
 
 def test_a_result_that_no_recorded_launch_explains_is_library_work() -> None:
     allocated = Seen("operation", "aten::empty_like", "pass_0.py:3", "", 1)
-    found = concluded(allocated, device=Device.CPU)
+    found = concluded(allocated)
     assert found.verdict is Verdict.LIBRARY
     assert "nothing that was recorded computes" in found.reason
     filled = Seen("operation", "aten::zeros_like", "pass_0.py:3", "", 1)
-    assert concluded(filled, launch(), device=Device.CPU).verdict is Verdict.VALUES_ONLY
-    assert concluded(launch(), device=Device.CPU, fresh=0).verdict is Verdict.VALUES_ONLY
+    assert concluded(filled, launch()).verdict is Verdict.VALUES_ONLY
+    assert concluded(launch(), fresh=0).verdict is Verdict.VALUES_ONLY
 
 
 def test_a_bundle_that_launches_no_kernel_shows_nothing() -> None:
     filled = Seen("operation", "aten::zeros_like", "pass_0.py:3", "", 1)
-    for found in (concluded(filled, device=Device.CPU), concluded(device=Device.CPU, fresh=0)):
+    for found in (concluded(filled), concluded(fresh=0)):
         assert found.verdict is Verdict.INCONCLUSIVE
         assert "no kernel of the bundle was launched" in found.reason
-
-
-def test_a_device_trace_that_saw_nothing_is_a_warning() -> None:
-    assert any("device trace saw nothing" in each for each in concluded(launch()).warnings)
 
 
 def test_kernels_are_found_however_they_are_made() -> None:

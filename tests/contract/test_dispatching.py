@@ -10,17 +10,16 @@ from tests.contract.interpreted import run_interpreted
 
 SCRIPT = """
 import sys
-from passnet_core.judge.worker.launch_recorder import DispatchedOperations
+from passnet_core.judge.plan.operations import DispatchedOperations
 from passnet_core.judge.worker.moving import moved
 from passnet_core.judge.gpu_on_cpu.sampling import ZeroedMemory
-from passnet_core.records import Device
 
 x = torch.ones(4, dtype=torch.bfloat16)
 assert not torch.equal(moved(lambda x: x * 3)(x), x * 3)
 with ZeroedMemory():
     assert torch.empty(4).tolist() == [0, 0, 0, 0]
 seen = []
-with DispatchedOperations(Device.CPU, lambda each: seen.append(each.name)):
+with DispatchedOperations(lambda each: seen.append(each.name)):
     x * 3
 assert seen == ["aten::mul.Tensor"], seen
 assert "torch._dynamo" not in sys.modules

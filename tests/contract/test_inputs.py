@@ -10,7 +10,6 @@ import torch
 from passnet_core.errors import BadInput
 from passnet_core.graphs.source import parse
 from passnet_core.judge.numerics.input_draws import FAINT, INPUT_DRAWS, draw, roles
-from passnet_core.judge.numerics.local_bench import exchanged
 from passnet_core.judge.numerics.mutants import mutants
 from passnet_core.judge.numerics.parameters import parameters
 from passnet_core.judge.protocol.reference_bench import InputRole
@@ -210,18 +209,6 @@ def test_weights_are_drawn_anew_for_each_input_draw() -> None:
 def test_shapes_may_differ_from_the_recorded_ones() -> None:
     (drawn,) = draw([spec()], "typical", 1, shapes=[(3, 5)])
     assert torch.as_tensor(drawn).shape == (3, 5)
-
-
-@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int64", "bool", "complex64"])
-def test_exchanging_two_elements_keeps_all_values(dtype: str) -> None:
-    value = one("typical", dtype=dtype, low=0, high=9) if dtype == "int64" else one("typical", dtype=dtype)
-    changed = torch.as_tensor(exchanged(value, 3))
-    assert changed.dtype is value.dtype
-    assert int((changed != value).sum()) == 2
-    flat = [str(each) for each in value.flatten().tolist()]
-    assert sorted(flat) == sorted(str(each) for each in changed.flatten().tolist())
-    assert exchanged(7, 3) == 7
-    assert torch.equal(exchanged(torch.ones(1), 3), torch.ones(1))
 
 
 def test_the_error_names_an_unknown_dtype_or_input_draw() -> None:

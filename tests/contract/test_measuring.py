@@ -123,7 +123,7 @@ class Timed:
     def give(self, inputs: Sequence[torch.Tensor]) -> None:
         self.inputs = inputs
 
-    def run(self, name: str, *, fresh: bool = True) -> Returned:
+    def run(self, name: str) -> Returned:
         if name == "moved":
             return returned(self.moved(*self.inputs))
         return returned(self.computed(name, self.inputs)) if name == "float64" else Returned((), "tuple", 0.0)

@@ -89,8 +89,8 @@ CASES = {
         said="Triton's interpreter, which judges without a GPU, cannot run what happened",
     ),
     "needs a GPU at import": Case(Verdict.DOES_NOT_LOAD, Facts(end=fault("gpu"), during="load")),
-    "wrong device": Case(
-        Verdict.CRASHED, Facts(match=MATCH, end=fault("gpu"), during="verify"), device=Device.CUDA, said="which it has"
+    "host code that needs a GPU": Case(
+        Verdict.REJECTED, Facts(match=MATCH, end=fault("gpu"), during="verify"), device=Device.CUDA, said="no plan"
     ),
     "memory": Case(Verdict.CRASHED, Facts(match=MATCH, end=fault("memory"), during="verify")),
     "killed": Case(Verdict.CRASHED, Facts(match=MATCH, end=CandidateGone(-9, "killed"), during="verify")),

@@ -60,7 +60,8 @@ class Here:
         self.staging = Staging(Device.CPU)
         self.inputs: list[object] = []
         self.given: list[list[tuple[int, ...]]] = []
-        self.ran: list[bool] = []
+        self.ran: list[str] = []
+        """The names of what was called, in order."""
 
     def prepare(self, name: str, preparation: Preparation) -> None:
         self.calls[name] = building.prepared(preparation, self.traced, self.functions, self.hooks)
@@ -73,10 +74,10 @@ class Here:
     def bench(self, plan: BenchPlan) -> ReferenceBench:
         return LocalReferenceBench(plan, self)
 
-    def run(self, name: str, *, fresh: bool = True, watched: bool = False, idle: bool = False, **_: Any) -> Returned:
-        self.ran.append(fresh)
+    def run(self, name: str) -> Returned:
+        self.ran.append(name)
         try:
-            seen = self.staging.call(name, self.calls[name], fresh=fresh)
+            seen = self.staging.call(self.calls[name])
         except Exception as error:  # the call is candidate code
             fault = CandidateFault("runtime", f"{type(error).__name__}: {error}")
             fault.who = self.who
@@ -89,8 +90,6 @@ class Here:
             0.0,
             getattr(self.calls[name], "matches", None),
             changed={index: each.clone() for index, each in seen.changed.items()},
-            overwrote=seen.overwrote,
-            watched=Watched(()) if watched else None,
         )
 
 

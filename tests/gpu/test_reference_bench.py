@@ -129,7 +129,7 @@ def test_comparing_falls_back_to_the_cpu_if_gpu_memory_is_short(monkeypatch: pyt
         def give(self, inputs: Sequence[torch.Tensor | int]) -> None:
             self.inputs = inputs
 
-        def run(self, name: str, *, fresh: bool = True) -> Returned:
+        def run(self, name: str) -> Returned:
             first = torch.as_tensor(self.inputs[0], dtype=torch.float64 if name == "float64" else None)
             return Returned((produced(first * 2),), "tuple", 0.0)
 

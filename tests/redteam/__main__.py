@@ -49,7 +49,7 @@ def examples(place: Path, kind: str, names: list[str], device: Device = Device.C
         about = json.loads((folder / "about.json").read_text(encoding="utf-8"))
         subgraphs = _subgraphs(folder, about["task"])
         found = next((each for each in subgraphs if each.id == about["subgraph"]), subgraphs[0])
-        stated = about.get("planned", about["expect"]) if device is Device.CPU else about["expect"]
+        stated = about.get("planned", about["expect"])
         expected = tuple(each.strip() for each in stated.split("|"))
         yield Example(f"{kind}/{folder.name}", found, read_bundle(folder), expected)
 

@@ -1,5 +1,5 @@
-"""Let code that was written for a GPU run on a machine without one: while a bundle's code runs, it is told that its
-tensors lie on a GPU of compute capability 9.0.
+"""Let code that was written for a GPU run in a process without one: while a bundle's code runs, it is told that its
+tensors lie on a GPU, the one on which its kernels will run or one of compute capability 9.0.
 
 Tensors stay what they are, ordinary tensors on the CPU, and only the bundle is told: torch's own code, Triton's and the
 judge's get true answers. Which device an output is on, the judge asks afterwards. Only for a candidate's worker."""
@@ -79,7 +79,6 @@ def properties() -> Properties:
     return _installed[0]
 
 
-CAPABILITY = 90
 CUDA_VERSION = "12.8"
 
 _TORCH = torch.__path__[0] + "/"
@@ -92,9 +91,10 @@ ELAPSED_MS = 0.01
 """The time between two events: no time without a GPU means anything."""
 
 
-def install() -> None:
-    """Choose a card, and give Triton a driver that answers for it. Call once, before a bundle is loaded."""
-    _installed[:] = [some_card()]
+def install(card: Mapping[str, Any] | None = None) -> None:
+    """Give Triton a driver that answers for a card: this one, or any. Call once, before a bundle is loaded. card: the
+    fields of Properties."""
+    _installed[:] = [some_card() if card is None else Properties(**card)]
     triton.runtime.driver.set_active(_Driver())
 
 
@@ -299,7 +299,7 @@ _TOLD: Mapping[str, Function] = {
     "is_bf16_supported": lambda including_emulation=True: True,
     "current_stream": lambda device=None: current(),
     "default_stream": lambda device=None: caller,
-    "get_arch_list": lambda: ["sm_90"],
+    "get_arch_list": lambda: [f"sm_{properties().major}{properties().minor}"],
     "empty_cache": lambda: None,
 }
 CUDA: Mapping[str, Any] = {
@@ -383,7 +383,7 @@ class _Driver:
     def get_current_target(self) -> Any:
         from triton.backends.compiler import GPUTarget
 
-        return GPUTarget("cuda", CAPABILITY, properties().warp_size)
+        return GPUTarget("cuda", 10 * properties().major + properties().minor, properties().warp_size)
 
     def get_active_torch_device(self) -> torch.device:
         return torch.device("cuda", 0)

@@ -17,7 +17,7 @@ from passnet_core.judge.numerics.input_draws import LARGE, LEAST_SCALE, draw, pa
 from passnet_core.judge.numerics.integer_ranges import stays_within
 from passnet_core.judge.numerics.mutants import Mutant
 from passnet_core.judge.numerics.negative_controls import NegativeControls
-from passnet_core.judge.numerics.perturbing import PerturbedResults, after, same_elements
+from passnet_core.judge.numerics.perturbing import PerturbedResults, after
 from passnet_core.judge.protocol.messages import CallableName, CandidateFault, Preparation, Produced, Returned
 from passnet_core.judge.protocol.reference_bench import (
     PLAIN_ROLE,
@@ -56,7 +56,6 @@ class LocalReferenceBench:
     sizes: list[tuple[int, ...]] = field(default_factory=list)
     scale: float = 1.0
     inputs: list[Drawn] = field(default_factory=list)
-    exchanges: int = 0
     eager: Returned | None = None
     exact: Returned | None = None
     known: dict[int, list[OutputDifference]] = field(default_factory=dict)
@@ -89,15 +88,6 @@ class LocalReferenceBench:
             scale=self.scale,
             device=self.device.value,
         )
-        self.exchanges = 0
-
-    def exchange(self) -> None:
-        seed = self.plan.seed + self.exchanges * len(self.inputs)
-        self.inputs = [
-            value if spec.data is not None else exchanged(value, seed + index)
-            for index, (value, spec) in enumerate(zip(self.inputs, self.plan.specs))
-        ]
-        self.exchanges += 1
 
     def redraw(self, kept: Sequence[int]) -> None:
         before = self.inputs
@@ -172,11 +162,11 @@ class LocalReferenceBench:
     def compile(self) -> None:
         self.witness.run(CallableName.BASELINE)
 
-    def judge(self, actual: Returned | None, *, fresh: bool = True) -> Judged:
+    def judge(self, actual: Returned | None) -> Judged:
         eager, exact = self.eager, self.exact
         assert eager is not None
         if actual is None:
-            actual = self.witness.run(CallableName.BASELINE, fresh=fresh)
+            actual = self.witness.run(CallableName.BASELINE)
         problem = comparing.structure_problem(eager, actual) if self.plan.is_candidate else ""
         if problem or len(eager.outputs) != len(actual.outputs):
             problem = problem or "it returns a different number of values"
@@ -219,20 +209,6 @@ class LocalReferenceBench:
                     # the other draws and sizes tell as much
                     torch.cuda.empty_cache()
             yield pool.worst
-
-    def right(self, actual: Returned) -> bool:
-        eager, exact = self.eager, self.exact
-        assert eager is not None
-        if comparing.structure_problem(eager, actual) or all(map(_is_constant, actual.outputs)):
-            return False
-        # without what perturbed inputs give: it is much work, and excuses little
-        found = (
-            self._compared(
-                References(wanted, exact.outputs[index] if exact else None), given, wants_map=lambda found: False
-            )
-            for index, (wanted, given) in enumerate(zip(eager.outputs, actual.outputs))
-        )
-        return all(each.verdict is None for each in found)
 
     def _perturbed_results(self) -> PerturbedResults:
         def inputs() -> Sequence[Drawn]:
@@ -323,14 +299,6 @@ class TrialBench(LocalReferenceBench):
         return results
 
 
-def _is_constant(produced: Produced) -> bool:
-    """Whether all elements are the same: memory that nobody wrote may be, and may be right by chance."""
-    value = produced.value
-    if not isinstance(value, torch.Tensor) or value.numel() < 2:
-        return True
-    return same_elements(value, value.reshape(-1)[:1].expand(value.numel()).reshape(value.shape).contiguous())
-
-
 def _on_cpu(returned: Returned) -> Returned:
     return replace(returned, outputs=tuple(map(_produced_on_cpu, returned.outputs)))
 
@@ -343,17 +311,3 @@ def _produced_on_cpu(produced: Produced) -> Produced:
 def _perturbed_on_cpu(perturbed: Callable[[], Iterable[Produced]]) -> Callable[[], Iterable[Produced]]:
     """The same function with its results on the CPU; it still computes them only when called."""
     return lambda: map(_produced_on_cpu, perturbed())
-
-
-def exchanged(value: Drawn, seed: int) -> Drawn:
-    """Exchange two random elements, unequal ones if any are tried, so that sums and extremes stay the same."""
-    if not isinstance(value, torch.Tensor) or value.numel() < 2:
-        return value
-    generator = torch.Generator().manual_seed(seed)
-    flat = value.clone(memory_format=torch.contiguous_format).reshape(-1)
-    places = torch.randint(0, flat.numel(), (TRIED_PLACES,), generator=generator)
-    tried = flat[places.to(flat.device)]
-    size = (torch.view_as_real(tried)[..., 0] if tried.is_complex() else tried).double()
-    first, second = places[int(size.argmin())], places[int(size.argmax())]
-    flat[first], flat[second] = flat[second].clone(), flat[first].clone()
-    return flat.reshape(value.shape)

@@ -22,6 +22,7 @@ from passnet_core.judge.gpu_on_cpu.strict_memory import ChangedMemory, LaunchMem
 from passnet_core.judge.numerics.bits import bits, same_bits
 from passnet_core.judge.plan.kernel_loading import LoadedKernels
 from passnet_core.judge.plan.record import Indescribable, signature, tensors_of, value_of
+from passnet_core.judge.plan.wanted import PlanWanted
 
 Json = Mapping[str, Any]
 
@@ -44,14 +45,6 @@ def unchanging(passes: Sequence[TracedPass]) -> frozenset[str]:
 
 class NotExecuted(Exception):
     """A plan that cannot be executed. The message says why."""
-
-
-class PlanWanted(Exception):
-    """A replacement function is called with arguments for which no plan is there. asked: names them, as question."""
-
-    def __init__(self, asked: str) -> None:
-        super().__init__("there is no plan for these arguments")
-        self.asked = asked
 
 
 class ChoiceRefused(Exception):
@@ -156,13 +149,13 @@ class Execution:
         return known
 
 
-class _Lent:
+class Lent:
     """Memory in which arguments of a replacement function lie. changed: its bytes that were changed at any moment."""
 
     def __init__(self, memory: torch.Tensor) -> None:
         self.memory, self.before = memory, memory.clone()
         self.arguments: dict[str, torch.Tensor] = {}
-        self.changed = torch.zeros(memory.shape, dtype=torch.bool)
+        self.changed = torch.zeros_like(memory, dtype=torch.bool)
 
     def note(self, change: ChangedMemory) -> None:
         """Note what a launch changed, if it did so here."""
@@ -198,7 +191,7 @@ class _Lent:
 
     def at_first(self, value: torch.Tensor) -> torch.Tensor:
         """What this tensor held before the call."""
-        held = torch.empty(0, dtype=value.dtype)
+        held = torch.empty(0, dtype=value.dtype, device=value.device)
         return held.set_(self.before.untyped_storage(), value.storage_offset(), value.shape, value.stride())
 
     def _elements(self, value: torch.Tensor) -> torch.Tensor:
@@ -214,14 +207,14 @@ class _PlanCall:
     def __init__(self, execution: Execution, asked: str, arguments: Sequence[Any]) -> None:
         self.execution, self.asked = execution, asked
         self.plan, constants = execution.plans.known[asked]
-        self.arguments = dict(_tensors_in("argument", arguments))
+        self.arguments = dict(tensors_in("argument", arguments))
         self.regions: dict[str, tuple[torch.UntypedStorage, int]] = {}
-        self.lent: dict[int, _Lent] = {}
+        self.lent: dict[int, Lent] = {}
         """The memory of the arguments, by its address."""
         for name, value in self.arguments.items():
             storage = value.untyped_storage()
             self.regions[name] = (storage, value.data_ptr() - storage.data_ptr())
-            lent = self.lent.setdefault(storage.data_ptr(), _Lent(torch.empty(0, dtype=torch.uint8).set_(storage)))
+            lent = self.lent.setdefault(storage.data_ptr(), Lent(torch.empty(0, dtype=torch.uint8).set_(storage)))
             lent.arguments[name] = value
         for index, content in enumerate(constants):
             self.regions[f"constant {index}"] = (content.clone().untyped_storage(), 0)
@@ -421,11 +414,11 @@ def same_place(one: torch.Tensor, other: torch.Tensor) -> bool:
     return one.data_ptr() == other.data_ptr() and (one.shape, one.stride()) == (other.shape, other.stride())
 
 
-def _tensors_in(name: str, values: Sequence[Any]) -> Iterator[tuple[str, torch.Tensor]]:
+def tensors_in(name: str, values: Sequence[Any]) -> Iterator[tuple[str, torch.Tensor]]:
     """The tensors among these values and in lists of them, as a plan names them."""
     for index, value in enumerate(values):
         place = f"{name} {index}" if name == "argument" else f"{name}.{index}"
         if isinstance(value, torch.Tensor):
             yield place, value
         elif isinstance(value, tuple | list):
-            yield from _tensors_in(place, value)
+            yield from tensors_in(place, value)

@@ -12,7 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from passnet_core.bundles.static_rules import kernel_language
-from passnet_core.bundles.triton_functions import is_constant_function, readable_tree, statements, triton_functions
+from passnet_core.bundles.triton_functions import (
+    is_constant_function,
+    last_name,
+    readable_tree,
+    statements,
+    triton_functions,
+)
 from passnet_core.records import PassFile
 
 PACKAGES = ("triton.language", "triton.tools.tensor_descriptor", "math", "torch._inductor.runtime")
@@ -20,6 +26,9 @@ PACKAGES = ("triton.language", "triton.tools.tensor_descriptor", "math", "torch.
 
 OF_TRITON = kernel_language.OF_TRITON - {"tools"}
 """What is left of the module triton as it is. Of its tools only tensor descriptors are left."""
+
+COMPILED_OPTIONS = frozenset({"do_not_specialize", "do_not_specialize_on_alignment", "noinline"})
+"""The options of triton.jit that decide what is compiled."""
 
 BUILTINS = kernel_language.IN_CONSTANTS | {"AttributeError", "ImportError"}
 """The built-in functions that they may call."""
@@ -138,13 +147,29 @@ def reduced(code: str, own: set[str]) -> str:
             if functions.get(node.name) is not node and not is_constant_function(node):
                 continue
             if node.decorator_list:
-                decorator = "constexpr_function" if is_constant_function(node) else "jit"
+                decorator = "constexpr_function" if is_constant_function(node) else _jit_of(node)
                 kept[node.lineno - 1] = f"@__import__('triton').{decorator}"
         elif not _is_needed(node, own):
             continue
         for number in range(start, (node.end_lineno or start) + 1):
             kept[number] = lines[number - 1][node.col_offset :]
     return "\n".join(kept.get(number, "") for number in range(1, len(lines) + 1)) + "\n"
+
+
+def _jit_of(function: ast.FunctionDef) -> str:
+    """triton.jit as it decorates this function, with those of its options that decide what is compiled."""
+    options = [
+        f"{each.arg}={ast.unparse(each.value)}"
+        for decorator in function.decorator_list
+        if isinstance(decorator, ast.Call) and last_name(decorator) == "jit"
+        for each in decorator.keywords
+        if each.arg in COMPILED_OPTIONS and _is_literal(each.value)
+    ]
+    return f"jit({', '.join(options)})" if options else "jit"
+
+
+def _is_literal(value: ast.expr) -> bool:
+    return all(isinstance(part, ast.Constant | ast.Tuple | ast.List | ast.expr_context) for part in ast.walk(value))
 
 
 def places_of(code: str, name: str) -> list[int]:

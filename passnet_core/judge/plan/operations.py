@@ -15,7 +15,6 @@ from torch.utils._pytree import tree_leaves
 
 from passnet_core.judge.gpu_on_cpu.dispatching import EagerDispatchMode
 from passnet_core.judge.protocol.operation_names import bare
-from passnet_core.records import Device
 
 Function = Callable[..., Any]
 READS = frozenset(
@@ -56,7 +55,7 @@ def require_plain(result: Any) -> None:
 
 @dataclass(frozen=True)
 class DispatchedOperation:
-    """An operation of torch that has run. caller: the file that asked for it. is_housekeeping: it is Triton's own."""
+    """An operation of torch that has run. caller: the file that asked for it."""
 
     name: str
     args: Sequence[Any]
@@ -64,15 +63,14 @@ class DispatchedOperation:
     result: Any
     caller: str
     remark: str
-    is_housekeeping: bool
 
 
 class DispatchedOperations(EagerDispatchMode):
     """Tells of every operation. A copy to another dtype gets the remark CONVERTS, one of parts of elements PARTS."""
 
-    def __init__(self, device: Device, told: Callable[[DispatchedOperation], object]) -> None:
+    def __init__(self, told: Callable[[DispatchedOperation], object]) -> None:
         super().__init__()
-        self.device, self.told = device, told
+        self.told = told
         self.scattered: dict[int, int] = {}
         """The size of the elements that were copied here and there into a storage, by its address."""
         self.own: dict[int, int] = {}
@@ -86,13 +84,12 @@ class DispatchedOperations(EagerDispatchMode):
         name, caller = func.name(), _calling_file()
         with torch._C.DisableTorchFunction():
             remark = self._remark(name, args, named, result)
-        housekeeping = _is_housekeeping(name, args, caller, self.device)
-        self.told(DispatchedOperation(name, args, named, result, caller, remark, housekeeping))
+        self.told(DispatchedOperation(name, args, named, result, caller, remark))
         return result
 
     def _remark(self, name: str, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any) -> str:
         if name in ("aten::_local_scalar_dense", "aten::item"):
-            return single(args)
+            return _single(args)
         if name.startswith(COPIES) and len(_dtypes((args, kwargs, result))) > 1:
             return CONVERTS
         return PARTS if _is_strided(result) and self._of_parts(name, args, result) else ""
@@ -127,20 +124,12 @@ def defaults(
 
 _TORCH = torch.__path__[0] + "/"
 _TRITON = triton.__path__[0] + "/"
-MACHINERY = frozenset(
-    {
-        "aten::new_empty", "aten::set_.source_Storage_storage_offset", "aten::set_.source_Storage", "aten::copy_",
-        "aten::detach", "aten::alias", "aten::empty.memory_format", "aten::zero_", "aten::fill_.Scalar", "aten::clone",
-        "aten::_to_copy",
-    }
-)  # fmt: skip
-"""Operations that the interpreter's launch and the autotuner perform themselves."""
 _JUDGE = Path(__file__).parents[1]
 _OWN = tuple(
     str(_JUDGE / place)
     for place in (
         "gpu_on_cpu/launching.py", "gpu_on_cpu/pretended_device.py", "gpu_on_cpu/strict_memory.py",
-        "plan/operations.py", "plan/record.py", "worker/launch_recorder.py",
+        "plan/operations.py", "plan/record.py",
     )
 )  # fmt: skip
 """Files of this package whose frames lie between an operation and the one who asks for it."""
@@ -175,16 +164,6 @@ def asked_by_triton(read: str) -> bool:
     return read in LAUNCH_READS and _calling_file().startswith(_TRITON)
 
 
-def _is_housekeeping(name: str, args: Any, caller: str, device: Device) -> bool:
-    """Whether an operation is Triton's own housekeeping around a launch, or in its autotuner's statistics."""
-    if not caller.startswith(_TRITON):
-        return False
-    if name in MACHINERY:
-        return True
-    on_host = all(each.device.type == "cpu" for each in tree_leaves(args) if isinstance(each, torch.Tensor))
-    return caller == f"{_TRITON}testing.py" and device is Device.CUDA and on_host
-
-
 def _is_strided(value: Any) -> bool:
     return isinstance(value, torch.Tensor) and value.layout is torch.strided
 
@@ -199,7 +178,7 @@ def _place(tensor: torch.Tensor) -> int:
     return tensor.untyped_storage()._cdata
 
 
-def single(args: Sequence[Any]) -> str:
+def _single(args: Sequence[Any]) -> str:
     """ONE_NUMBER if the first argument is a tensor of one number that is not part of a larger one; else empty."""
     first = args[0] if args else None
     if isinstance(first, torch.Tensor) and first.numel() == 1 and first.layout is torch.strided:

@@ -43,7 +43,6 @@ from passnet_core.judge.plan.operations import (
 )
 from passnet_core.judge.protocol.messages import Launches, Seen
 from passnet_core.judge.protocol.operation_names import ALLOCATIONS, FILLS, MOVES, NUMBERS, bare
-from passnet_core.records import Device
 
 Json = dict[str, Any]
 
@@ -325,7 +324,9 @@ class _Recording:
             fill = _filling(name, args, kwargs, result.dtype)
             if not self._made(result, fill) and result.numel():
                 found = self._found(result)
-                if found.name not in self.used and found.is_made and result.nbytes == found.storage.nbytes():
+                whole = result.nbytes == found.storage.nbytes()
+                # what one configuration's hook fills is no concern of the others
+                if found.name not in self.used and found.is_made and whole and not launching.tuned:
                     found.fill, found.content = fill, None
                 else:
                     self.steps.append({"fill": self.described(result), "bytes": fill})
@@ -464,7 +465,7 @@ class _Operations(DispatchedOperations):
     """Tells a recording of every operation, and has fake tensors take the place of others in it."""
 
     def __init__(self, recording: _Recording) -> None:
-        super().__init__(Device.CPU, recording.operation)
+        super().__init__(recording.operation)
         self.recording = recording
 
     def __torch_dispatch__(

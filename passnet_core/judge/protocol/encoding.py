@@ -10,8 +10,7 @@ import torch
 from passnet_core.graphs.ir import graph_from_json, graph_to_json
 from passnet_core.graphs.rewriting import TracedPass
 from passnet_core.judge.protocol import framing
-from passnet_core.judge.protocol.messages import Launches, Produced, Returned, Seen, Watched
-from passnet_core.records import to_json
+from passnet_core.judge.protocol.messages import Launches, Produced, Returned, Seen
 
 TEXTS_LIMIT = 100
 
@@ -78,13 +77,9 @@ def packed(returned: Returned) -> tuple[dict[str, Any], tuple[torch.Tensor, ...]
         "seconds": returned.seconds,
         "matches": returned.matches,
         "changed": list(returned.changed),
-        "overwrote": list(returned.overwrote),
-        "late": list(returned.late),
         "work_s": returned.work_s,
     }
     tensors += returned.changed.values()
-    if (watched := returned.watched) is not None:
-        fields["launches"] = to_json(watched.launches)
     return fields, tuple(tensors)
 
 
@@ -121,9 +116,6 @@ def unpacked(fields: dict[str, Any], tensors: Sequence[torch.Tensor]) -> Returne
         seconds=float(fields["seconds"]),
         matches=matches if isinstance(matches, int) else None,
         changed={int(index): tensor for index, tensor in zip(indices, changed, strict=True)},
-        overwrote=tuple(int(each) for each in fields["overwrote"]),
-        late=tuple(int(each) for each in fields["late"]),
-        watched=Watched(tuple(map(launches, fields["launches"][:TEXTS_LIMIT]))) if "launches" in fields else None,
         work_s=None if fields.get("work_s") is None else float(fields["work_s"]),
     )
 

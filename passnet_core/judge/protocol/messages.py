@@ -103,8 +103,8 @@ class Launches:
 
 @dataclass(frozen=True)
 class Watched:
-    """What a watched call of the graph did, as the candidate worker reports it. plans: CPU only: what was executed in
-    place of the replacement functions, in order, in the form of plan/record.py."""
+    """What the replacement functions did in a call of the graph. plans: what was executed in their place, in order, in
+    the form of plan/record.py."""
 
     launches: tuple[Launches, ...]
     plans: tuple[Mapping[str, Any], ...] = ()
@@ -122,12 +122,6 @@ class Returned:
     """Compiled capture only: how many matches the worker says that it rewrote."""
     changed: "Mapping[int, torch.Tensor]" = field(default_factory=dict)
     """The inputs that the call changed, by index, with their new content."""
-    overwrote: tuple[int, ...] = ()
-    """Indices of outputs of the same callable's previous call that this call overwrote."""
-    late: tuple[int, ...] = ()
-    """CUDA only: indices of outputs that were still unfinished when the call's stream had done its work."""
-    watched: "Watched | None" = None
-    """None unless it was asked for."""
     work_s: "float | None" = None
     """CPU only: how many seconds Triton's interpreter takes on a usual machine for what the kernels did, by the
     candidate worker's count. None: nothing was counted."""
@@ -213,10 +207,10 @@ REFUSED = "device-side assert triggered"
 
 
 class CandidateFault(CandidateEnd):
-    """A worker failed. kind: "load", "pattern", "compile", "runtime", "launch" (CUDA refuses it),
-    "memory", "form", "gpu" (it needs one that this machine does not have), "plan" (none can be recorded), "alone" (a
-    kernel cannot be loaded without the rest of its bundle), "protocol" or "restless". place: None if no
-    line of the bundle is known."""
+    """A worker failed. kind: "load", "pattern", "compile", "runtime", "outside" (a kernel uses memory that it was not
+    given), "launch" (CUDA refuses it), "memory", "form", "gpu" (it needs one that this machine does not have), "plan"
+    (none can be recorded), "alone" (a kernel cannot be loaded without the rest of its bundle), "protocol" or
+    "restless". place: None if no line of the bundle is known."""
 
     def __init__(self, kind: str, text: str, trace: str = "", place: ErrorPlace | None = None) -> None:
         super().__init__(text)

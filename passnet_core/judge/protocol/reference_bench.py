@@ -150,6 +150,13 @@ class Judged:
     problem: str = ""
     systematic: tuple[SystematicError | None, ...] = ()
 
+    @property
+    def wrong(self) -> list[str]:
+        """What is wrong with what the call returned, in words."""
+        if self.problem:
+            return [self.problem]
+        return [f"output {index}: {each.problem}" for index, each in enumerate(self.values) if each.verdict is not None]
+
 
 @dataclass(frozen=True)
 class TellingDraws:
@@ -180,7 +187,7 @@ class Computing(Protocol):
 
     def give(self, inputs: Sequence[Drawn]) -> None: ...
 
-    def run(self, name: str, *, fresh: bool = True) -> Returned: ...
+    def run(self, name: str) -> Returned: ...
 
 
 class ReferenceBench(Protocol):
@@ -189,9 +196,6 @@ class ReferenceBench(Protocol):
 
     def draw(self, name: str, shapes: Sequence[Sequence[int]]) -> None:
         """Make the input draw of this name, in these shapes. Raises BadInput for an input that cannot be drawn."""
-
-    def exchange(self) -> None:
-        """Swap two elements in each drawn input."""
 
     def redraw(self, kept: Sequence[int]) -> None:
         """Draw the inputs anew, but those of these indices."""
@@ -216,10 +220,6 @@ class ReferenceBench(Protocol):
         """Run the witness's "baseline" on the inputs, so that it compiles; ignore what it returns. Raises CandidateEnd
         if it fails."""
 
-    def right(self, actual: Returned) -> bool:
-        """Whether all outputs of these returns are right on the inputs, and not all elements of each the same: memory
-        that nobody wrote may be right by chance. Leaves no trace in later comparisons."""
-
-    def judge(self, actual: Returned | None, *, fresh: bool = True) -> Judged:
-        """Compare these returns with eager's on the inputs. None: run the witness's "baseline" now and compare that;
-        fresh puts its inputs at new addresses. Raises CandidateEnd if it fails."""
+    def judge(self, actual: Returned | None) -> Judged:
+        """Compare these returns with eager's on the inputs. None: run the witness's "baseline" now and compare that.
+        Raises CandidateEnd if it fails."""

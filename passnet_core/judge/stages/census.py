@@ -3,14 +3,12 @@
 Own kernels are the Triton functions in the bundle's sources, which the referee reads itself. Allocations, fills, views
 and copies are allowed too; anything else that computes gives the verdict LIBRARY.
 
-The lists of launches are those of the plans, or come on CUDA from the launch recorder in the candidate worker, where a
-bundle that knows the recorder can falsify them. Three rules make that hard: only a name from the sources counts as an
-own kernel; a kernel may not run more often in the device trace than it was launched; and a result that no recorded work
-explains counts as a library's. Work in replacement_args, outside the replacement functions, is read from the graph that
-the referee rewrote."""
+The lists of launches come from the planner, with the plans, where a bundle that knows the recorder can falsify them:
+plans decide what is computed, and lists what is said of it. Only a name from the sources counts as an own kernel, and a
+result that no recorded work explains as a library's. Work in replacement_args, outside the replacement functions, is
+read from the graph that the referee rewrote."""
 
 import ast
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -30,7 +28,7 @@ from passnet_core.judge.protocol.operation_names import (
 )
 from passnet_core.judge.stages.findings import Census
 from passnet_core.operations.kinds import named
-from passnet_core.records import LAUNCHED, Bundle, Device, Evidence, Verdict
+from passnet_core.records import LAUNCHED, Bundle, Evidence, Verdict
 
 REMARKS = {
     "converts": ", which converts the dtype",
@@ -40,9 +38,6 @@ REMARKS = {
 
 MOST_LINES = 60
 """How many lines of evidence list what was launched."""
-
-DEVICE_FILLS = ("Memset", "FillFunctor")
-DEVICE_MOVES = ("Memcpy", "direct_copy_kernel", "CatArrayBatchedCopy", "copy_device_to_device", "copy_kernel_cuda")
 
 FORMS = named("in_arguments")
 SIZES = named("questions")
@@ -94,7 +89,6 @@ def _jitted(bundle: Bundle) -> dict[str, tuple[str, ast.FunctionDef]]:
 
 def judged(
     bundle: Bundle,
-    device: Device,
     calls: Iterable[Sequence[Launches]],
     graph: Graph,
     rewritten: Graph,
@@ -106,7 +100,7 @@ def judged(
     replacement function in messages, by its key."""
     own = kernels_of(bundle)
     aligning = alignment_questions(bundle)
-    found = [_one_call(device, launches, own, names, aligning) for launches in dict.fromkeys(map(tuple, calls))]
+    found = [_one_call(launches, own, names, aligning) for launches in dict.fromkeys(map(tuple, calls))]
     shown = next((each for each in found if each.foreign), found[0] if found else _CallCensus())
     warnings = [warning for each in found for warning in each.warnings]
     work = argument_work(graph, rewritten, names)
@@ -162,7 +156,6 @@ class _CallCensus:
 
 
 def _one_call(
-    device: Device,
     recorded: Sequence[Launches],
     own: Mapping[str, str],
     names: Mapping[str, str],
@@ -177,7 +170,6 @@ def _one_call(
     for launches in recorded:
         who = names.get(launches.function, launches.function)
         classes = {seen: class_of(seen, own) for seen in launches.seen}
-        classes.update(_too_often(launches, own))
         lines += [_line(seen, each, who) for seen, each in classes.items()]
         foreign += [_accused(seen, who) for seen, each in classes.items() if each is WorkClass.LIBRARY]
         subject = f"{who[:1].upper()}{who[1:]}"
@@ -187,8 +179,6 @@ def _one_call(
         reads = {seen.where for seen in launches.seen if seen.kind == "read" and seen.name == "data_ptr"}
         if not reads <= aligning:
             warnings.append(f"{subject} reads tensor addresses outside a kernel launch.")
-        if device is Device.CUDA and _has_kind(launches, "kernel") and not _has_kind(launches, "device"):
-            warnings.append(f"The device trace saw nothing of {who}; only the kernels launched by name are known.")
     return _CallCensus(tuple(lines), tuple(foreign), tuple(warnings), kernels, frozenset(launched))
 
 
@@ -205,8 +195,6 @@ def class_of(seen: Seen, own: Mapping[str, str]) -> WorkClass:
     match seen.kind:
         case "kernel":
             return WorkClass.OWN if seen.name in own else WorkClass.LIBRARY
-        case "device":
-            return _on_device(seen.name, own)
         case "operation":
             return _operation(seen)
         case "read":
@@ -229,29 +217,6 @@ def _operation(seen: Seen) -> WorkClass:
     return WorkClass.LIBRARY
 
 
-def _on_device(name: str, own: Mapping[str, str]) -> WorkClass:
-    if name in own:
-        return WorkClass.OWN
-    if any(each in name for each in DEVICE_FILLS):
-        return WorkClass.FORM
-    if any(each in name for each in DEVICE_MOVES):
-        return WorkClass.MOVE
-    return WorkClass.LIBRARY
-
-
-def _too_often(launches: Launches, own: Mapping[str, str]) -> dict[Seen, WorkClass]:
-    """Reclassify as LIBRARY every kernel with an own kernel's name that ran more often than it was launched."""
-    launched = Counter[str]()
-    for seen in launches.seen:
-        if seen.kind == "kernel":
-            launched[seen.name] += seen.count
-    return {
-        seen: WorkClass.LIBRARY
-        for seen in launches.seen
-        if seen.kind == "device" and seen.name in own and seen.count > launched[seen.name]
-    }
-
-
 def _unexplained(launches: Launches, classes: Mapping[Seen, WorkClass], who: str) -> list[str]:
     """Accuse a function that launches no kernel and still returns a new tensor, unless fills explain the result."""
     if not launches.fresh or any(each in (WorkClass.OWN, WorkClass.LIBRARY) for each in classes.values()):
@@ -263,15 +228,10 @@ def _unexplained(launches: Launches, classes: Mapping[Seen, WorkClass], who: str
     return [] if filled else [f"{who} launches no kernel, and nothing that was recorded computes its result"]
 
 
-def _has_kind(launches: Launches, kind: str) -> bool:
-    return any(seen.kind == kind for seen in launches.seen)
-
-
 def _accused(seen: Seen, who: str) -> str:
     what = {
         "kernel": f"launches the Triton kernel {seen.name}, which is not in the bundle",
         "operation": f"calls {seen.name}",
-        "device": f"runs {_short(seen.name)} on the device",
         "read": f"reads values from a tensor with {seen.name}",
     }.get(seen.kind, seen.name)
     return f"{who} {what}{REMARKS.get(seen.remark, '')}{_at(seen)}"
@@ -282,8 +242,7 @@ def _at(seen: Seen) -> str:
 
 
 def _line(seen: Seen, work: WorkClass, who: str) -> str:
-    place = f"{seen.kind} trace" if seen.kind == "device" else seen.kind
-    return f"{seen.count} × {_short(seen.name)} ({place}, {who}{_at(seen)}): {work.value}"
+    return f"{seen.count} × {_short(seen.name)} ({seen.kind}, {who}{_at(seen)}): {work.value}"
 
 
 def _short(name: str) -> str:

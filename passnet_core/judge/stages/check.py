@@ -2,9 +2,9 @@
 
 Loads no torch before it matches: a bundle that breaks a rule is rejected without it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from passnet_core.bundles.static_rules import findings
 from passnet_core.bundles.static_rules.findings import Admission
@@ -64,9 +64,12 @@ def admitted(bundle: Bundle, spec: EvalSpec) -> Admission:
     return findings.admitted(bundle, _replacement_cap(spec), passnet=spec.profile is Profile.PASSNET)
 
 
-def load(bundle: Bundle, candidate: "WorkerProcess", spec: EvalSpec) -> LoadedPasses:
-    """Have the candidate worker import the bundle and trace its passes. Raises CandidateEnd."""
-    loaded, cap = candidate.load(bundle), _replacement_cap(spec)
+def load(
+    bundle: Bundle, candidate: "WorkerProcess", spec: EvalSpec, card: Mapping[str, Any] | None = None
+) -> LoadedPasses:
+    """Have the candidate worker import the bundle and trace its passes. card: of which it is told, if it has none
+    itself. Raises CandidateEnd."""
+    loaded, cap = candidate.load(bundle, card), _replacement_cap(spec)
     if spec.profile is Profile.PASSNET:
         return _loaded_by_passnet(loaded, cap)
     count = len(loaded.replacements)

@@ -40,13 +40,13 @@ Json = Mapping[str, Any]
 def refused_kernels(session: VerifySession, calls: Sequence[WatchedCall]) -> Census | None:
     """COMPILE_FAILED if Triton's compiler refuses a launch of these calls for a GPU; None if it refuses none."""
     asked = session.asked
-    if asked.planned is None or asked.job.bundle is None:
+    if (planned := asked.interpreted) is None or asked.job.bundle is None:
         return None
     answers, unknown = _questions(asked.job.bundle, calls, asked.remembered)
     if unknown:
         asked.report("compiling the kernels for a GPU")
         try:
-            answers |= _answers(asked.planned.compiler, unknown, COMPILING_S, asked.remembered)
+            answers |= _answers(planned.compiler, unknown, COMPILING_S, asked.remembered)
         except CandidateFault as fault:
             if fault.who != "compiler":
                 raise
@@ -88,14 +88,14 @@ class CompilingAhead:
 
     def begin(self) -> None:
         """Begin, unless it was tried before, or no call was watched yet."""
-        asked = self.session.asked
-        if self._tried or not self.session.watched or asked.planned is None or asked.job.bundle is None:
+        asked, planned = self.session.asked, self.session.asked.interpreted
+        if self._tried or not self.session.watched or planned is None or asked.job.bundle is None or asked.beside_gpu:
             return
         self._tried = True
         _, unknown = _questions(asked.job.bundle, self.session.watched, asked.remembered)
         if unknown:
             with contextlib.suppress(CandidateEnd):
-                self._thread.submit(_answers, asked.planned.compiler, unknown, AHEAD_S, asked.remembered)
+                self._thread.submit(_answers, planned.compiler, unknown, AHEAD_S, asked.remembered)
 
 
 def _questions(

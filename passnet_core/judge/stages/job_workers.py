@@ -12,13 +12,16 @@ from passnet_core.judge.supervisor import machine
 from passnet_core.judge.supervisor.device_lock import DeviceLock
 from passnet_core.judge.supervisor.fork_server import ForkServer
 from passnet_core.judge.supervisor.worker_pool import WorkerPool
-from passnet_core.records import Bundle, Capture, Device, Environment, Job, Phase, Stage
+from passnet_core.records import Bundle, Capture, Device, Environment, Job, Phase, Profile, Stage
 
 if TYPE_CHECKING:
     from passnet_core.judge.supervisor.worker_process import WorkerProcess
 
 Emit = Callable[[str, str], None]
 """Sends an event of a job, its phase and its text, to whoever asked for the job."""
+
+OF_BUNDLES = frozenset({"candidate", "executor"})
+"""The roles on CUDA whose workers come from the fork server of a bundle, which has one at a time."""
 
 RESIDENT_JOBS = 100
 """How many jobs a worker on CUDA serves before it is replaced: compiling leaves memory behind."""
@@ -55,7 +58,8 @@ class JobWorkers:
         """Start the processes that a job like this one needs, without waiting for them."""
         spec = self.job.spec
         checking, compiling = spec.stage is Stage.CHECK, spec.capture is Capture.COMPILED
-        self.pool.refill(self.device, checking=checking, compiling=compiling)
+        planned = spec.profile is Profile.STRICT and self.job.bundle is not None
+        self.pool.refill(self.device, checking=checking, compiling=compiling, planned=planned)
 
     def tidy(self) -> None:
         """Have the workers that stay forget the job, and start what a next one needs. Call it when nobody waits for the
@@ -79,29 +83,32 @@ class JobWorkers:
         who: str,
         bundle: Bundle | None = None,
         *,
+        device: Device | None = None,
         compiling: bool | None = None,
         alone: bool = False,
     ) -> "WorkerProcess":
         """Start the "candidate", the "witness", the "executor" or the "compiler". It ends with running; if it ends
         badly, so does its fork server.
 
-        bundle: what a candidate is to load. compiling: whether it needs torch's compiler; None: if the job does. On
-        CUDA a worker stays for later jobs; alone: this one neither has served a job before nor stays."""
+        bundle: what a candidate or an executor on CUDA is to load. device: None: the job's. compiling: whether it
+        needs torch's compiler; None: if the job does. On CUDA a worker stays for later jobs; alone: this one neither
+        has served a job before nor stays."""
         from passnet_core.judge.supervisor.worker_process import WorkerProcess
 
         trusted = who == "witness"
-        spec = self.job.spec
+        spec, device = self.job.spec, device or self.device
         checking = spec.stage is Stage.CHECK
         if bundle is None or checking:
-            fork_server = self.pool.ready("checker" if checking else who, self.device)
+            fork_server = self.pool.ready("checker" if checking else who, device)
         else:
-            fork_server = self.pool.for_bundle(bundle.digest, self.device)
+            fork_server = self.pool.for_bundle(bundle.digest, device)
         if compiling is None:
             compiled = spec.capture is Capture.COMPILED or (trusted and self.job.bundle is None)
             compiling = compiled and not checking
-        staying = self.device is Device.CUDA and not alone and not checking
-        if alone:
-            self.pool.dismiss(who)
+        staying = device is Device.CUDA and not alone and not checking
+        if device is Device.CUDA and who in OF_BUNDLES and not checking:
+            for other in OF_BUNDLES - (set() if alone else {who}):
+                self.pool.dismiss(other)
         resident = self.pool.residents.get(who) if staying else None
         if resident is not None and (
             resident.fork_server is not fork_server

@@ -37,7 +37,7 @@ def largest_call(session: VerifySession) -> Census | None:
     COMPILE_FAILED if Triton's compiler refuses what it launched. None: nothing is wrong with it, or it was not made.
     Raises CandidateFault for what CUDA or Triton refuses at once."""
     asked, shapes = session.asked, session.pace.larger(lambda step: session.input_bytes(step.shapes) <= MOST_BYTES)
-    if asked.planned is None or shapes is None:
+    if (planned := asked.interpreted) is None or shapes is None:
         return None
     if _eager_s(session, shapes) > MOST_EAGER_S:
         return None
@@ -45,13 +45,13 @@ def largest_call(session: VerifySession) -> Census | None:
         return refused_kernels(session, known)
     asked.report("watching a call at the recorded sizes")
     try:
-        asked.planned.give(list(_inputs(session, shapes)))
-        watched = asked.planned.watched(session.execute(shapes, None, sampled=True))
+        planned.give(list(_inputs(session, shapes)))
+        watched = planned.watched(session.execute(shapes, None, sampled=True))
     except CandidateFault as fault:
         if fault.kind in REFUSED:
             raise
         return None
-    session.watched.append(WatchedCall(INPUTS, False, shapes, watched))
+    session.watched.append(WatchedCall(INPUTS, shapes, watched))
     return refused_kernels(session, session.watched[-1:])
 
 

@@ -71,6 +71,7 @@ def measure(asked: PreparedJob, alone: Callable[[], AbstractContextManager[None]
             warnings=(VALUES_ONLY,),
         )
     warnings: list[str] = []
+    _plan(asked)
     clean = _compiled(asked, warnings)
     with alone():
         contest = _warmed_up(asked, clean, warnings)
@@ -246,7 +247,7 @@ def _compiled(asked: PreparedJob, warnings: list[str]) -> Pair:
     """The pair in the reference worker: eager and the baseline, which is compiled, or eager alone if that fails."""
     witness = asked.witness
     if asked.is_candidate:
-        asked.candidate.rest()
+        asked.timed.rest()
         asked.report(f"compiling with {asked.names[Contender.BASELINE]}")
         problem = _prepare_baseline(asked.preparations[CallableName.BASELINE], witness)
         if problem:
@@ -255,11 +256,24 @@ def _compiled(asked: PreparedJob, warnings: list[str]) -> Pair:
     return Pair(witness, Contender.EAGER, Contender.BASELINE)
 
 
+def _fills(asked: PreparedJob) -> Fills:
+    """How the inputs of timed calls are drawn."""
+    specs = asked.job.subgraph.inputs
+    drawn = timed_inputs.fills(specs, roles(asked.graph, specs), asked.job.spec.profile)
+    return timed_inputs.fixing(drawn, specs, asked.preparations[CallableName.PASSES].weights)
+
+
+def _plan(asked: PreparedJob) -> None:
+    """Have everything planned that timed calls need: whoever plans rests while they are timed."""
+    if asked.planned is not None:
+        if asked.preparations[CallableName.PASSES].weights:
+            asked.planned.weigh(CallableName.PASSES, _fills(asked), asked.seed)
+        asked.planned.warm_up(CallableName.PASSES, _fills(asked), 0.0)
+
+
 def _warmed_up(asked: PreparedJob, clean: Pair, warnings: list[str]) -> Contest:
     """Prepare and warm up every contender in its worker. clean: the pair in the reference worker."""
-    specs, candidate, witness = asked.job.subgraph.inputs, asked.candidate, asked.witness
-    drawn = timed_inputs.fills(specs, roles(asked.graph, specs), asked.job.spec.profile)
-    fills = timed_inputs.fixing(drawn, specs, asked.preparations[CallableName.PASSES].weights)
+    candidate, witness, fills = asked.timed, asked.witness, _fills(asked)
     for contender in dict.fromkeys(clean.contenders):
         _warm_up(asked, witness, contender, fills)
     if not asked.is_candidate:
@@ -276,7 +290,7 @@ def _warm_up(asked: PreparedJob, client: WorkerProcess, contender: Contender, fi
 def _beside(asked: PreparedJob, fills: Fills, warnings: list[str]) -> Pair:
     """The pair in the candidate worker: eager and the passes, or the passes alone if the device lacks the memory, or
     PassNet's protocol is followed."""
-    candidate = asked.candidate
+    candidate = asked.timed
     alone = Pair(candidate, Contender.PASSES, Contender.PASSES)
     if asked.job.spec.profile is not Profile.STRICT:
         return alone

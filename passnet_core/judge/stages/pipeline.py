@@ -5,19 +5,20 @@ import functools
 import secrets
 import time
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from passnet_core.errors import InfrastructureError, PlaygroundError
 from passnet_core.graphs.ir import Graph
-from passnet_core.judge.protocol.messages import CandidateEnd
+from passnet_core.judge.protocol.messages import CandidateEnd, CandidateFault
 from passnet_core.judge.stages import census, check, verdict
 from passnet_core.judge.stages.findings import Facts
 from passnet_core.judge.stages.job_workers import Emit, JobWorkers
 from passnet_core.judge.supervisor.device_lock import DeviceLock
-from passnet_core.records import WRONG, Bundle, Device, Evidence, Job, Outcome, Phase, Profile, Stage, Verdict
+from passnet_core.records import WRONG, Bundle, Capture, Device, Evidence, Job, Outcome, Phase, Profile, Stage, Verdict
 
 if TYPE_CHECKING:
     from passnet_core.judge.stages.prepared_job import PreparedJob
@@ -27,6 +28,11 @@ if TYPE_CHECKING:
 REMEMBERED = "judge.sqlite"
 """The file, in the judge's folder, of what the judge remembers beyond a referee."""
 
+
+SHOWN = WRONG | {Verdict.CHEAT, Verdict.LIBRARY}
+"""What counts of a candidate that is right on a GPU, if Triton's interpreter shows it."""
+
+SEEN = "Right on this GPU, but not in Triton's interpreter, which watches memory:"
 
 CERTAIN = WRONG | {Verdict.COMPILE_FAILED}
 """What the kernels themselves show, whatever the values."""
@@ -99,15 +105,24 @@ class JobPipeline:
         self.facts = replace(self.facts, findings=admission.findings, warnings=admission.left_out)
         if any(finding.fatal for finding in self.facts.findings):
             return
-        candidate = self.workers.start(running, "candidate", admission.bundle)
-        rewritten = self._matched(admission.bundle, candidate, graph)
-        if rewritten is not None and stage is not Stage.CHECK:
-            self._compute(graph, rewritten, candidate, self.workers.start(running, "witness"), running)
+        if stage is Stage.CHECK:
+            self._matched(admission.bundle, self.workers.start(running, "candidate", admission.bundle), graph)
+            return
+        on_card = self.workers.device is Device.CUDA and self.job.spec.profile is Profile.STRICT
+        early = self.workers.start(running, "witness") if on_card else None
+        device, compiling = (Device.CPU, False) if on_card else (None, None)
+        candidate = self.workers.start(running, "candidate", admission.bundle, device=device, compiling=compiling)
+        rewritten = self._matched(admission.bundle, candidate, graph, early.card() if early is not None else None)
+        if rewritten is not None:
+            self._compute(graph, rewritten, candidate, early or self.workers.start(running, "witness"), running)
 
-    def _matched(self, bundle: Bundle, candidate: "WorkerProcess", graph: Graph) -> Graph | None:
-        """Load the passes and replace their matches in the graph. None: there is nothing to compute."""
+    def _matched(
+        self, bundle: Bundle, candidate: "WorkerProcess", graph: Graph, card: Mapping[str, Any] | None = None
+    ) -> Graph | None:
+        """Load the passes and replace their matches in the graph. None: there is nothing to compute. card: of which a
+        planner is told."""
         self._enter(Phase.LOAD, "Loading the passes and tracing their patterns.")
-        loaded = check.load(bundle, candidate, self.job.spec)
+        loaded = check.load(bundle, candidate, self.job.spec, card)
         self.facts = replace(self.facts, warnings=(*self.facts.warnings, *loaded.warnings))
         if loaded.finding is not None:
             self.facts = replace(self.facts, findings=(*self.facts.findings, loaded.finding))
@@ -128,64 +143,121 @@ class JobPipeline:
         running: contextlib.ExitStack,
     ) -> None:
         """Compare values with eager, list the kernels that were launched, and take times."""
-        from passnet_core.judge.stages import measure, verify
-        from passnet_core.judge.stages.planned_candidate import PlannedCandidate
-        from passnet_core.judge.stages.prepared_job import PASSNET_SEED, PreparedJob, preparations
-        from passnet_core.judge.stages.remembered import Remembered
+        from passnet_core.judge.stages import measure
+        from passnet_core.judge.stages.prepared_job import PASSNET_SEED
 
         self._enter(Phase.VERIFY, "Comparing values with eager.")
-        bundle, spec, device = self.bundle, self.job.spec, self.workers.device
-        prepares = self.loaded is not None and self.loaded.prepares
-        prepared = preparations(self.job, graph, rewritten, device, prepares=prepares)
+        spec, device = self.job.spec, self.workers.device
         # drawn only now that the passes are loaded: they cannot have prepared for it
         seed = spec.seed
         if seed is None:
             seed = PASSNET_SEED if spec.profile is Profile.PASSNET else secrets.randbelow(1 << 31)
-        planned: PlannedCandidate | None = None
-        if self.loaded is not None and device is Device.CPU and spec.profile is Profile.STRICT:
-            assert bundle is not None
-            assert self.loaded is not None
-            inputs = [each.name for each in self.job.subgraph.inputs]
-            start = functools.partial(self.workers.start, running)
-            planned = PlannedCandidate(bundle, self.loaded.loaded, inputs, candidate, start)
-        asked = PreparedJob(
-            self.job,
-            graph,
-            prepared,
-            candidate,
-            witness,
-            seed,
-            self._report,
-            planned,
-            Remembered(self.workers.home / REMEMBERED),
-        )
-        if planned is not None and not verify.subgraph_problem(self.job.subgraph, graph):
-            asked = self._rescaled(asked)
+        start = functools.partial(self.workers.start, running)
+        asked = self._asked(self.job, graph, rewritten, candidate, witness, seed, start)
         lock = self.workers.lock(self._report)
         with lock.shared():
-            verified = verify.verify(asked, compiling=lock.paused)
-            candidate.settle()
-            self.facts = replace(self.facts, verification=verified)
-            if verified.verdict is not Verdict.VALUES_ONLY:
-                if verified.executed is not None and verified.executed.verdict in CERTAIN:
-                    # a race is wrong also where the values cannot tell right from wrong
-                    self.facts = replace(self.facts, census=verified.executed)
+            if not self._is_right(asked, graph, rewritten, compiling=lock.paused):
                 return
-            if bundle is not None and self.loaded is not None and spec.profile is Profile.STRICT:
-                self._enter(Phase.CENSUS, "Listing the kernels launched.")
-                names = self.loaded.replacement_names
-                calls = [each.launches for each in verified.watched]
-                counted = census.judged(bundle, device, calls, graph, rewritten, names)
-                counted = census.combined(counted, verified.executed)
-                self.facts = replace(self.facts, census=counted)
-                if counted.verdict is not Verdict.VALUES_ONLY:
-                    return
+        if (
+            asked.planned is not None
+            and device is Device.CUDA
+            and not self._is_right_watched(graph, rewritten, asked, running)
+        ):
+            return
         if spec.stage is not Stage.MEASURE:
             return
         self._enter(Phase.MEASURE, "Measuring time.")
         measured = measure.measure(asked, functools.partial(self._alone, lock))
-        candidate.settle()
+        asked.timed.settle()
         self.facts = replace(self.facts, measurement=measured)
+
+    def _asked(
+        self,
+        job: Job,
+        graph: Graph,
+        rewritten: Graph,
+        candidate: "WorkerProcess",
+        witness: "WorkerProcess",
+        seed: int,
+        start: "Callable[..., WorkerProcess]",
+    ) -> "PreparedJob":
+        """The job with its callables. start: starts the worker of a role, on the job's device."""
+        from passnet_core.judge.stages import verify
+        from passnet_core.judge.stages.planned_candidate import PlannedCandidate
+        from passnet_core.judge.stages.prepared_job import PreparedJob, preparations
+        from passnet_core.judge.stages.remembered import Remembered
+
+        device = self.workers.device if job is self.job else job.spec.device
+        prepares = self.loaded is not None and self.loaded.prepares
+        prepared = preparations(job, graph, rewritten, device, prepares=prepares)
+        planned: PlannedCandidate | None = None
+        if self.loaded is not None and self.bundle is not None and job.spec.profile is Profile.STRICT:
+            inputs, on_card = [each.name for each in job.subgraph.inputs], device is Device.CUDA
+            planned = PlannedCandidate(self.bundle, self.loaded.loaded, inputs, candidate, start, on_card=on_card)
+        known = Remembered(self.workers.home / REMEMBERED)
+        asked = PreparedJob(job, graph, prepared, candidate, witness, seed, self._report, planned, known)
+        if asked.interpreted is not None and not verify.subgraph_problem(job.subgraph, graph):
+            asked = self._rescaled(asked)
+        return asked
+
+    def _is_right(
+        self,
+        asked: "PreparedJob",
+        graph: Graph,
+        rewritten: Graph,
+        compiling: "Callable[[], AbstractContextManager[None]]" = contextlib.nullcontext,
+    ) -> bool:
+        """Compare values with eager and list the kernels, and note what was found. compiling: as verify has it."""
+        from passnet_core.judge.stages import verify
+
+        verified = verify.verify(asked, compiling=compiling)
+        asked.candidate.settle()
+        self.facts = replace(self.facts, verification=verified)
+        if verified.verdict is not Verdict.VALUES_ONLY:
+            if verified.executed is not None and verified.executed.verdict in CERTAIN:
+                # a race is wrong also where the values cannot tell right from wrong
+                self.facts = replace(self.facts, census=verified.executed)
+            return False
+        if self.bundle is not None and self.loaded is not None and asked.planned is not None:
+            self._enter(Phase.CENSUS, "Listing the kernels launched.")
+            names = self.loaded.replacement_names
+            calls = [each.launches for each in verified.watched]
+            counted = census.judged(self.bundle, calls, graph, rewritten, names)
+            counted = census.combined(counted, verified.executed)
+            self.facts = replace(self.facts, census=counted)
+            return counted.verdict is Verdict.VALUES_ONLY
+        return True
+
+    def _is_right_watched(
+        self, graph: Graph, rewritten: Graph, asked: "PreparedJob", running: contextlib.ExitStack
+    ) -> bool:
+        """Execute plans in Triton's interpreter as well, which sees what a GPU hides: two programs that store to one
+        element, a lane that a mask leaves out and that counts all the same. Note what is wrong with them. What the
+        interpreter does not run, it says nothing of."""
+        self._enter(Phase.VERIFY, "Watching what the kernels do to memory.")
+        on_gpu = self.facts
+        start = functools.partial(self.workers.start, running, device=Device.CPU, compiling=False)
+        spec = replace(self.job.spec, device=Device.CPU, stage=Stage.VERIFY, capture=Capture.DIRECT)
+        job = replace(self.job, spec=spec)
+        told = ""
+        try:
+            watched = self._asked(job, graph, rewritten, asked.candidate, start("witness"), asked.seed, start)
+            self._is_right(replace(watched, beside_gpu=True), graph, rewritten)
+        except CandidateEnd as end:
+            if isinstance(end, CandidateFault) and end.kind == "outside":
+                raise
+            told = f"What the kernels do to memory was not watched: {end}"
+        found = self.facts
+        if not told and any(part is not None and part.verdict in SHOWN for part in (found.verification, found.census)):
+            verification, counted = found.verification, found.census
+            self.facts = replace(
+                found,
+                verification=verification and replace(verification, reason=f"{SEEN} {verification.reason}"),
+                census=counted and replace(counted, reason=f"{SEEN} {counted.reason}"),
+            )
+            return False
+        self.facts = replace(on_gpu, warnings=(*on_gpu.warnings, told) if told else on_gpu.warnings)
+        return True
 
     def _rescaled(self, asked: "PreparedJob") -> "PreparedJob":
         """The job for Triton's interpreter: if numbers of the source keep its sizes from shrinking, they shrink too,

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from passnet_core.judge.protocol.messages import CandidateFault, Executed, Launches, Loaded, Preparation, Watched
+from passnet_core.judge.protocol.messages import CandidateFault, Executed, Fills, Launches, Loaded, Preparation, Watched
 from passnet_core.judge.stages import census
 from passnet_core.judge.stages.findings import Census, Decided, Verification
 from passnet_core.judge.supervisor.worker_process import WorkerProcess
@@ -36,7 +36,7 @@ class RecordedPlan:
 
 class PlannedCandidate:
     """Answers like the candidate's worker. inputs: the names of the subgraph's inputs. start: starts the worker
-    of a role."""
+    of a role. on_card: a GPU executes the plans, in a process of this bundle's."""
 
     def __init__(
         self,
@@ -44,8 +44,11 @@ class PlannedCandidate:
         loaded: Loaded,
         inputs: Sequence[str],
         planner: WorkerProcess,
-        start: Callable[[str], WorkerProcess],
+        start: Callable[[str, Bundle | None], WorkerProcess],
+        *,
+        on_card: bool = False,
     ) -> None:
+        self.on_card = on_card
         self.bundle, self.loaded, self.inputs, self.planner, self._start = bundle, loaded, inputs, planner, start
         self.names = {each.replacement: f"the replacement of {each.name}" for each in reversed(loaded.passes)}
         self.plans: dict[str, RecordedPlan] = {}
@@ -72,7 +75,7 @@ class PlannedCandidate:
         return self._compiler
 
     def _with_kernels(self, who: str) -> WorkerProcess:
-        worker = self._start(who)
+        worker = self._start(who, self.bundle if self.on_card else None)
         worker.load_kernels(self.bundle, self.loaded)
         return worker
 
@@ -97,9 +100,24 @@ class PlannedCandidate:
             found = self.executor.execute(name, seed, noisy=noisy, sampled=sampled, most_s=most_s)
             if isinstance(found, Executed):
                 return found
-            self.plans[found] = self._planned(found)
-            self.executor.learn(found, self.plans[found].body, self.plans[found].constants)
+            self._learn(found)
         raise CandidateFault("plan", f"one call of it needs more than {MOST_PLANS}.")
+
+    def _learn(self, asked: str) -> None:
+        """Let the executor have the plan that it asked for."""
+        self.plans[asked] = self._planned(asked)
+        self.executor.learn(asked, self.plans[asked].body, self.plans[asked].constants)
+
+    def warm_up(self, name: str, fills: Fills, seconds: float) -> None:
+        """As the worker's."""
+        while (wanted := self.executor.warm_up(name, fills, seconds)) is not None:
+            self._learn(wanted)
+
+    def weigh(self, name: str, fills: Fills, weights: int) -> None:
+        """Have the weights prepared that timed calls draw from this seed."""
+        (drawn,) = self.executor.recall("", fills, weights, [0])
+        self._inputs, self._prepared = [each.value for each in drawn.outputs], False
+        self._prepare_weights(name)
 
     def watched(self, executed: Executed) -> Watched:
         """What the replacement functions did in a call."""
@@ -126,8 +144,7 @@ class PlannedCandidate:
             self.planner.give([each if spec in weights else 0 for spec, each in zip(self.inputs, self._inputs)])
             self.planner.pack(name)
             for asked in [each for each in self.plans if "prepared" in each]:
-                self.plans[asked] = self._planned(asked)
-                self.executor.learn(asked, self.plans[asked].body, self.plans[asked].constants)
+                self._learn(asked)
         self._prepared = True
 
     def _planned(self, asked: str) -> RecordedPlan:

@@ -29,7 +29,8 @@ class PreparedJob:
     None: its functions are called. remembered: answers of earlier jobs.
 
     rescaled: how numbers of its source shrank for Triton's interpreter, and whole: what it was before; None: they did
-    not."""
+    not. beside_gpu: whether a GPU has executed the plans at the recorded sizes, so that the interpreter only watches
+    what it does to memory."""
 
     job: Job
     graph: Graph
@@ -42,6 +43,7 @@ class PreparedJob:
     remembered: Remembered = field(default_factory=Remembered)
     rescaled: Rescaled | None = None
     whole: "PreparedJob | None" = None
+    beside_gpu: bool = False
 
     def at(self, rescaled: Rescaled, *, prepares: bool) -> "PreparedJob":
         """This job with a subgraph of which numbers in the source shrank. prepares: as in preparations."""
@@ -50,6 +52,16 @@ class PreparedJob:
         device = self.job.spec.device
         prepared = preparations(job, rescaled.graph, rescaled.rewritten, device, prepares=prepares)
         return replace(self, job=job, graph=rescaled.graph, preparations=prepared, rescaled=rescaled, whole=self)
+
+    @property
+    def interpreted(self) -> PlannedCandidate | None:
+        """The candidate by its plans, if it is Triton's interpreter that executes them."""
+        return self.planned if self.job.spec.device is Device.CPU else None
+
+    @property
+    def timed(self) -> WorkerProcess:
+        """The worker in which what is judged is timed: under the strict profile one without the bundle's host code."""
+        return self.planned.executor if self.planned is not None else self.candidate
 
     @property
     def is_candidate(self) -> bool:

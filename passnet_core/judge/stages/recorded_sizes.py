@@ -22,7 +22,6 @@ from passnet_core.judge.protocol.messages import (
     Watched,
 )
 from passnet_core.judge.stages.compilation import launches_of
-from passnet_core.judge.stages.executed import wrong_outputs
 from passnet_core.judge.stages.findings import Census
 from passnet_core.judge.stages.sizes import Shapes
 from passnet_core.judge.stages.verify_session import EagerFailed, VerifySession, WatchedCall
@@ -44,7 +43,7 @@ def recorded_sizes(session: VerifySession) -> Census | None:
     VALUES_ONLY: a few programs are right there, and the call is kept with the others. INCONCLUSIVE: it seems as if a
     grid could not fill an output. None: nothing was compared."""
     asked, shapes = session.asked, session.pace.larger(lambda step: step.elements <= MOST_ELEMENTS)
-    if asked.planned is None or shapes is None:
+    if (planned := asked.interpreted) is None or shapes is None:
         return None
     bench = session.bench
     assert isinstance(bench, LocalReferenceBench)
@@ -54,7 +53,7 @@ def recorded_sizes(session: VerifySession) -> Census | None:
             session.prepare_eager()
         bench.draw(INPUT_DRAW, shapes)
         session.witnessed(lambda: bench.refer(exact=False))
-        asked.planned.give(bench.taken())
+        planned.give(bench.taken())
         return _compared(session, bench, session.execute(shapes, None, sampled=True), shapes)
     except EagerFailed:
         return None
@@ -74,7 +73,7 @@ def _compared(session: VerifySession, bench: LocalReferenceBench, sampled: Execu
     suspicions = list(_suspicions(sampled, eager))
     evidence = (Evidence(TOPIC, "\n".join((*_grids(watched), *(each.text for each in suspicions)))),)
     if not suspicions:
-        session.watched.append(WatchedCall(INPUT_DRAW, False, shapes, watched))
+        session.watched.append(WatchedCall(INPUT_DRAW, shapes, watched))
         text = f"A few programs of each launch, at {described}, stored what eager computes."
         return Census(Verdict.VALUES_ONLY, "", (), (Evidence(TOPIC, text),))
     asked.report("running all programs at the recorded sizes")
@@ -87,7 +86,7 @@ def _compared(session: VerifySession, bench: LocalReferenceBench, sampled: Execu
             return None
         decided, complete = _completed(sampled, eager), False
     session.witnessed(lambda: session.bench.refer(exact=session.strict and not session.exact_problem))
-    wrong = wrong_outputs(bench.judge(decided))
+    wrong = bench.judge(decided).wrong
     unfilled = next((each for each in suspicions if each.unfilled), None)
     if not wrong and not complete and unfilled is not None and not sampled.atomic:
         reason = (

@@ -85,7 +85,7 @@ class TimingSession:
     def __init__(self, asked: PreparedJob, contest: Contest, warnings: list[str], core: int | None) -> None:
         self.asked, self.core, self.warnings = asked, core, warnings
         self.contest, self.fills = contest, contest.fills
-        self.candidate, self.witness = asked.candidate, asked.witness
+        self.candidate, self.witness = asked.timed, asked.witness
         self.chance = random.Random(secrets.randbits(64))
         self.resting = False
         self.picked: list[Picked] = []
@@ -160,7 +160,9 @@ class TimingSession:
     def _block(self, pair: Pair, clock: Clock, lead: int, rounds: int, *, checked: bool) -> Block:
         """Time one burst, of so many rounds that do not count and so many that do. checked: ask for what some calls
         returned, picked at random, to be checked later."""
-        weights, seed = self.chance.getrandbits(62), self.chance.getrandbits(62)
+        # what is planned for weights is planned for these
+        weights = self.asked.seed if self.asked.planned is not None else self.chance.getrandbits(62)
+        seed = self.chance.getrandbits(62)
         begun_us = pair.client.fix(pair.names, self.fills, weights)
         made = self._burst(pair, clock, seed, lead + rounds)
         calls = planned(seed, 2, lead + rounds)

@@ -36,6 +36,7 @@ FAULTS: Mapping[str, tuple[Verdict, str]] = {
     "rewrite": (Verdict.REWRITE_FAILED, "Nothing was replaced"),
     "compile": (Verdict.COMPILE_FAILED, "It does not compile"),
     "runtime": (Verdict.CRASHED, "It raised an exception"),
+    "outside": (Verdict.CRASHED, "It uses memory that it was not given"),
     "launch": (Verdict.CRASHED, "A GPU refuses a launch"),
     "memory": (Verdict.CRASHED, "It ran out of memory"),
     "protocol": (Verdict.CRASHED, "Its process sent an invalid answer"),
@@ -127,7 +128,8 @@ def decide(job: Job, facts: Facts) -> tuple[Verdict, str]:
     if facts.end is not None:
         verdict, reason = _ended(facts.end, facts.during, _told(job, facts))
         if verdict is Verdict.NEEDS_GPU and job.spec.device is Device.CUDA:
-            return Verdict.CRASHED, f"It claims to need a GPU, which it has: {_sentence(facts.end)}"
+            # its kernels have one; its host code, which records plans, has none
+            return Verdict.REJECTED, f"Its host code leaves no plan: {_sentence(facts.end)}"
         return verdict, reason
     if verification is not None and verification.verdict in WRONG:
         return verification.verdict, verification.reason
@@ -220,7 +222,7 @@ def _findings(job: Job, facts: Facts, verdict: Verdict) -> tuple[Finding, ...]:
     if (
         verdict is Verdict.REJECTED
         and isinstance(end, CandidateFault)
-        and end.kind == "plan"
+        and end.kind in ("plan", "gpu")
         and job.bundle is not None
     ):
         where = place or ErrorPlace(job.bundle.passes[0].name, 1, "")

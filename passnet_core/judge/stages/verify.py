@@ -1,6 +1,4 @@
-"""VERIFY: give the same inputs to eager and to the candidate, for each input draw, and check each call.
-
-schedule.py plans the calls at random."""
+"""VERIFY: give the same inputs to eager and to the candidate, for each input draw, and check each call."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
@@ -10,20 +8,14 @@ from passnet_core.errors import BadInput
 from passnet_core.fx import signatures
 from passnet_core.graphs.ir import Graph
 from passnet_core.judge.numerics.input_draws import dtype_of
-from passnet_core.judge.stages.checks.called_again import called_again
-from passnet_core.judge.stages.checks.exchanged_in_place import exchanged_in_place
 from passnet_core.judge.stages.checks.form import form
-from passnet_core.judge.stages.checks.idle_kernels import idle_kernels, needless_kernels
 from passnet_core.judge.stages.checks.inputs_after_call import inputs_after_call
-from passnet_core.judge.stages.checks.late_results import late_results
 from passnet_core.judge.stages.checks.lower_precision import lower_precision
 from passnet_core.judge.stages.checks.negative_controls import negative_controls
 from passnet_core.judge.stages.checks.not_finite import not_finite
 from passnet_core.judge.stages.checks.one_sided_errors import one_sided_errors
 from passnet_core.judge.stages.checks.other_layout import other_layout
 from passnet_core.judge.stages.checks.overlapping_elements import overlapping_elements
-from passnet_core.judge.stages.checks.overwritten_results import overwritten_results
-from passnet_core.judge.stages.checks.relocated import relocated
 from passnet_core.judge.stages.checks.shared_memory import shared_memory
 from passnet_core.judge.stages.checks.unmatched_capture import unmatched_capture
 from passnet_core.judge.stages.checks.values import values
@@ -46,23 +38,12 @@ EACH_CALL: tuple[Check, ...] = (
     overlapping_elements,
     shared_memory,
     inputs_after_call,
-    overwritten_results,
-    late_results,
     other_layout,
 )
 """The checks of every call. The first that objects to an output counts; of all calls, the gravest objection."""
 
-EACH_PLANNED_DRAW: tuple[Check, ...] = (one_sided_errors, negative_controls)
+EACH_DRAW: tuple[Check, ...] = (one_sided_errors, negative_controls)
 """The checks after the call on an input draw: errors with a direction, and negative controls."""
-
-EACH_DRAW: tuple[Check, ...] = (
-    *EACH_PLANNED_DRAW,
-    called_again,
-    idle_kernels,
-    exchanged_in_place,
-    relocated,
-)
-"""Where the candidate's functions are called, also further calls on (almost) the same inputs."""
 
 CHECKS = (*EACH_CALL, *EACH_DRAW)
 
@@ -90,7 +71,9 @@ def verify(asked: PreparedJob, compiling: Callable[[], AbstractContextManager[No
 
 def _shown(session: VerifySession) -> Census | None:
     """What the kernels show beside the values. None: nothing is known of them."""
-    shown = refused_kernels(session, session.watched) or needless_kernels(session) or executed(session)
+    if session.asked.beside_gpu:
+        return executed(session)
+    shown = refused_kernels(session, session.watched) or executed(session)
     if shown is None or shown.verdict is not Verdict.VALUES_ONLY:
         return shown
     recorded = session.at_recorded_sizes()
@@ -101,19 +84,19 @@ def _shown(session: VerifySession) -> Census | None:
 
 
 def _call_each_draw(session: VerifySession) -> None:
-    """Call and check every planned input draw."""
+    """Call and check every input draw."""
     session.prepare_eager()
     session.choose_draws()
     session.choose_sizes()
     with CompilingAhead(session) as ahead:
-        for turn, planned in enumerate(session.planned_draws):
-            session.asked.report(f"input set {turn + 1} of {len(session.planned_draws)}, {planned.input_draw}")
+        for turn, input_draw in enumerate(session.input_draws):
+            session.asked.report(f"input set {turn + 1} of {len(session.input_draws)}, {input_draw}")
             session.pace.take_turn(turn)
-            if session.draw(planned):
-                call = session.call(planned.input_draw, fresh=planned.fresh, watched=planned.watched)
+            if session.draw(input_draw):
+                call = session.call()
                 ahead.begin()
-                session.compared.append(planned.input_draw)
-                for check in EACH_DRAW if session.asked.planned is None else EACH_PLANNED_DRAW:
+                session.compared.append(input_draw)
+                for check in EACH_DRAW:
                     session.add(call, check(session, call))
 
 

@@ -32,13 +32,16 @@ from passnet_core.judge.protocol.reference_bench import (
 from passnet_core.judge.stages.findings import Decided, Verification
 from passnet_core.judge.stages.planned_candidate import PlannedCandidate
 from passnet_core.judge.stages.prepared_job import PreparedJob
-from passnet_core.judge.stages.schedule import UNWATCHED, PlannedDraw, planned_draws
 from passnet_core.judge.stages.sizes import Pace, Shapes, small_shapes
 from passnet_core.judge.supervisor.machine import judge_digest
 from passnet_core.judge.supervisor.worker_process import WorkerProcess
 from passnet_core.records import Accuracy, Capture, Device, Evidence, Profile, Verdict
 
 T = TypeVar("T")
+
+NOISY_DRAWS = 2
+DRAWN_AGAIN = ("typical 2",)
+"""Draws that are made once more, with other numbers: errors that have a direction show in many elements."""
 
 MOST_CHOSEN_BY = 1 << 25
 """With how many input elements subgraphs are altered to choose input draws, where they share the memory of a host."""
@@ -111,11 +114,9 @@ class Doubt:
 
 @dataclass(frozen=True)
 class WatchedCall:
-    """What the replacement functions did in a call. input_draw: on which it was made. changed: whether its inputs may
-    have been changed since they were drawn. shapes: of its inputs."""
+    """What the replacement functions did in a call. input_draw: on which it was made. shapes: of its inputs."""
 
     input_draw: str
-    changed: bool
     shapes: Shapes
     watched: Watched
 
@@ -155,9 +156,8 @@ class VerifySession:
         self.roles = roles(asked.graph, self.specs)
         self.input_draws = PROFILES[asked.job.spec.profile]
         self.strict = asked.job.spec.profile is Profile.STRICT
-        self.planned_draws = self._planned()
-        self.planned = self.planned_draws[0]
-        """The input draw that is being compared."""
+        self.input_draw = self.input_draws[0]
+        """The one that is being compared."""
         self.plan = BenchPlan(
             specs=self.specs,
             roles=tuple(self.roles.get(spec.name, PLAIN_ROLE) for spec in self.specs),
@@ -180,9 +180,9 @@ class VerifySession:
         self.doubt: Doubt | None = None
         self.exact_problem = ""
         self.prepared_for: Shapes | None = None
-        self.right_without_kernels: list[bool] = []
-        """For each draw on which the bundle's kernels were made to do nothing: whether the outputs were right."""
         self.chance = random.Random(asked.seed)
+        self.noisy_draws = frozenset(self.chance.sample(self.input_draws, k=min(NOISY_DRAWS, len(self.input_draws))))
+        """Those in whose calls lanes that a mask leaves out hold anything, in the interpreter."""
         self.watched: list[WatchedCall] = before.watched if before is not None else []
         """The candidate's calls, with what its replacement functions did in each."""
         self.planned_calls: list[ExecutedCall] = []
@@ -231,18 +231,14 @@ class VerifySession:
         except EagerFailed:
             # the first input draw fails as well, and says so
             return
-        self.input_draws = found.draws
-        self.planned_draws = self._planned()
+        self.input_draws = (*found.draws, *(each for each in DRAWN_AGAIN if each not in found.draws))
         self.evidence += _untold(found)
-
-    def _planned(self) -> tuple[PlannedDraw, ...]:
-        return planned_draws(self.input_draws, self.asked.seed, candidate=self.strict and self.is_candidate)
 
     def choose_sizes(self) -> None:
         """Reduce the sizes if the recorded ones are too much work for Triton's interpreter, judged by what the kernels
         of one small call do. A bundle that fails at small sizes is compared at the recorded
         ones: it may be made for these alone."""
-        probe = self.pace.consider(self.asked.graph, self.roles) if self.asked.planned is not None else None
+        probe = self.pace.consider(self.asked.graph, self.roles) if self.asked.interpreted else None
         if probe is None:
             return
         self.asked.report("estimating the work for Triton's interpreter")
@@ -254,17 +250,17 @@ class VerifySession:
         except (EagerFailed, CandidateFault):
             return
         if work_s is not None:
-            self.pace.choose(work_s / probe.elements, len(self.planned_draws))
+            self.pace.choose(work_s / probe.elements, len(self.input_draws))
 
     def input_bytes(self, shapes: Shapes) -> int:
         """How many bytes the inputs of a call in these shapes have."""
         return sum(math.prod(shape) * dtype_of(spec).itemsize for spec, shape in zip(self.specs, shapes))
 
-    def draw(self, planned: PlannedDraw) -> bool:
+    def draw(self, input_draw: str) -> bool:
         """Draw new inputs and give them to the candidate. Return whether eager can compute on them.
 
         Raises EagerFailed if eager fails on the recorded inputs."""
-        self.planned, self.settled = planned, False
+        self.input_draw, self.settled = input_draw, False
         try:
             self.bench.draw(self.input_draw, self.pace.shapes)
             self.refer()
@@ -273,11 +269,6 @@ class VerifySession:
                 raise
             self.warnings.append(f"Eager fails on {self.input_draw} inputs, so they were left out: {failure}")
         return self.settled
-
-    @property
-    def input_draw(self) -> str:
-        """The name of the input draw that is being compared."""
-        return self.planned.input_draw
 
     def refer(self) -> None:
         """Compute the references on the bench's inputs, and give these inputs to the candidate. Raises EagerFailed."""
@@ -289,45 +280,43 @@ class VerifySession:
             self.candidate.give(self.bench.taken())
         self.settled = True
 
-    def call(self, inputs: str, *, fresh: bool, watched: bool | None = None) -> ComparedCall:
-        """Call the callable that is judged, compare the outputs, and run the checks of each call.
-
-        inputs: the words for the inputs, for reasons. fresh: put them at new addresses. watched: record what the
-        replacement functions do; None: at random. Raises Decided."""
+    def call(self) -> ComparedCall:
+        """Call the callable that is judged, compare the outputs, and run the checks of each call. Raises Decided."""
         shapes = self.pace.shapes
         if self.is_candidate:
             if self.asked.planned is not None:
-                call = self._by_plans(inputs)
+                call = self._by_plans()
             else:
-                returned = self.returned(inputs, fresh=fresh, watched=watched)
-                call = ComparedCall(inputs, returned, self.bench.judge(returned))
+                returned = self._in_form(lambda: self._run(shapes))
+                self.pace.note(returned.work_s)
+                call = ComparedCall(self.input_draw, returned, self.bench.judge(returned))
         else:
             if not self._prepared(shapes):
                 with self.compiling():
                     self._prepare(shapes)
                     self.bench.compile()
-            call = ComparedCall(inputs, None, self.bench.judge(None, fresh=fresh))
+            call = ComparedCall(self.input_draw, None, self.bench.judge(None))
         self._keep(call, [objection for check in self.each_call for objection in check(self, call)])
         return call
 
-    def _by_plans(self, inputs: str) -> ComparedCall:
+    def _by_plans(self) -> ComparedCall:
         """Execute the plans on the inputs, and compare the outputs."""
         planned, shapes = self.asked.planned, self.pace.shapes
         assert planned is not None
-        seed, noisy = self.chance.getrandbits(32), self.planned.again
+        seed, noisy = self.chance.getrandbits(32), self.input_draw in self.noisy_draws
         executed = self._in_form(lambda: self.execute(shapes, seed, noisy=noisy))
         judged = self.bench.judge(executed.returned)
-        if any(each.verdict is not None for each in judged.values) and not judged.problem:
+        if judged.wrong and not judged.problem and self.asked.interpreted:
             # right in the interpreter's own order, and with its own values in lanes that a mask leaves out?
             plain = self.execute(shapes, None)
             plainly = self.bench.judge(plain.returned)
-            if not plainly.problem and all(each.verdict is None for each in plainly.values):
+            if not plainly.wrong:
                 executed, judged = replace(plain, problems=executed.problems or (UNDEFINED, *plain.problems)), plainly
         self.pace.note(executed.returned.work_s)
-        watched = WatchedCall(self.input_draw, inputs != self.input_draw, shapes, planned.watched(executed))
+        watched = WatchedCall(self.input_draw, shapes, planned.watched(executed))
         self.watched.append(watched)
         self.planned_calls.append(ExecutedCall(watched, executed))
-        return ComparedCall(inputs, executed.returned, judged)
+        return ComparedCall(self.input_draw, executed.returned, judged)
 
     def execute(
         self,
@@ -349,19 +338,6 @@ class VerifySession:
     def candidate(self) -> "PlannedCandidate | WorkerProcess":
         """What is given inputs."""
         return self.asked.planned or self.asked.candidate
-
-    def returned(self, inputs: str, *, fresh: bool, watched: bool | None = None) -> Returned:
-        """Call the candidate's callable, and keep what its replacement functions did if the call is watched. The
-        arguments and errors are those of call."""
-        shapes = self.pace.shapes
-        if watched is None:
-            watched = self.chance.random() >= UNWATCHED
-        found = self._in_form(lambda: self.run(shapes, fresh=fresh, watched=self.strict and bool(watched)))
-        self.pace.note(found.work_s)
-        if found.watched is not None:
-            changed = inputs != self.input_draw
-            self.watched.append(WatchedCall(self.input_draw, changed, shapes, found.watched))
-        return replace(found, watched=None)
 
     def _in_form(self, run: Callable[[], T]) -> T:
         """Run the candidate. If a replacement function returned anything but plain tensors, raises Decided."""
@@ -398,11 +374,11 @@ class VerifySession:
         self.candidate.prepare(self.name, self.asked.preparations[self.name])
         self.prepared_for = shapes
 
-    def run(self, shapes: Shapes, *, fresh: bool, watched: bool) -> Returned:
+    def _run(self, shapes: Shapes) -> Returned:
         """Run the candidate's callable, and prepare it first if it is not ready for these shapes. By PassNet's rules,
         the tensors that its replacement functions are given refuse operations in each of these calls."""
         with nullcontext() if self._prepared(shapes) else self._preparing(shapes):
-            return self.asked.candidate.run(self.name, fresh=fresh, watched=watched, refusing=not self.strict)
+            return self.asked.candidate.run(self.name)
 
     @contextmanager
     def _preparing(self, shapes: Shapes) -> Iterator[None]:

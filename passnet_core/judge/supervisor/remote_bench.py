@@ -34,9 +34,6 @@ class RemoteReferenceBench:
     def draw(self, drawing: str, shapes: Sequence[Sequence[int]]) -> None:
         self._asked({"step": "draw", "drawing": drawing, "shapes": [list(shape) for shape in shapes]})
 
-    def exchange(self) -> None:
-        self._asked({"step": "exchange"})
-
     def redraw(self, kept: Sequence[int]) -> None:
         self._asked({"step": "redraw", "kept": list(kept)})
 
@@ -57,12 +54,8 @@ class RemoteReferenceBench:
     def compile(self) -> None:
         self._asked({"step": "compile"}, counted=True)
 
-    def right(self, actual: Returned) -> bool:
-        described, tensors = encoding.packed(actual)
-        return bool(self._asked({"step": "right", "actual": described}, tensors).fields["right"])
-
-    def judge(self, actual: Returned | None, *, fresh: bool = True) -> Judged:
-        asked: dict[str, Any] = {"step": "judge", "fresh": fresh, "actual": None}
+    def judge(self, actual: Returned | None) -> Judged:
+        asked: dict[str, Any] = {"step": "judge", "actual": None}
         tensors: Sequence[torch.Tensor] = ()
         if actual is not None:
             asked["actual"], tensors = encoding.packed(actual)

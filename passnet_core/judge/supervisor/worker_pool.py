@@ -51,7 +51,9 @@ class WorkerPool:
         if serving is not None and serving.alive and serving.bound_to == digest:
             return serving
         if serving is not None:
-            self.dismiss("candidate")
+            for who, resident in list(self.residents.items()):
+                if resident.fork_server is serving:
+                    self.dismiss(who)
             serving.stop()
         fresh = self.serving[device] = self._most_advanced(device)
         fresh.bound_to = digest
@@ -82,9 +84,9 @@ class WorkerPool:
         self.lasting = {role: each for role, each in self.lasting.items() if each is not fork_server}
         fork_server.stop()
 
-    def refill(self, device: Device, *, checking: bool, compiling: bool = False) -> None:
+    def refill(self, device: Device, *, checking: bool, compiling: bool = False, planned: bool = True) -> None:
         """Starts the processes that the next job will need, without waiting for them. checking: it is a CHECK.
-        compiling: it has compiled capture.
+        compiling: it has compiled capture. planned: plans are recorded, which takes no GPU.
 
         Workers are primed as soon as their fork servers have loaded torch and nobody measures on the device."""
         if checking:
@@ -92,9 +94,12 @@ class WorkerPool:
             return
         self._compiling |= compiling
         needed = [*self._filled(device), self.start("witness", device), *self.serving.values()]
+        if planned or device is Device.CPU:
+            self.start("executor", Device.CPU)
         if device is Device.CPU:
-            self.start("executor", device)
             self.start("compiler", device)
+        if planned and device is Device.CUDA:
+            needed += [*self._filled(Device.CPU), self.start("witness", Device.CPU)]
         for fork_server in needed:
             fork_server.prime(self.lock, compiling=compiling)
 

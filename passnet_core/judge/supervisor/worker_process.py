@@ -108,6 +108,7 @@ class WorkerProcess:
         self._shown = ""
         self._over: CandidateEnd | None = None
         self._loaded: Loaded | None = None
+        self._kernels_loaded = False
         self.jobs = 0
         self._nonce = ""
         """What the answers to the latest request must carry, so that no answer can be prepared ahead."""
@@ -120,11 +121,12 @@ class WorkerProcess:
 
     # --- requests ---
 
-    def load(self, bundle: Bundle) -> Loaded:
-        """Import the bundle and trace its passes. Candidate only: once, before any other request."""
+    def load(self, bundle: Bundle, card: Mapping[str, Any] | None = None) -> Loaded:
+        """Import the bundle and trace its passes. card: what it is told of the GPU, as card() says; None: anything.
+        Candidate only: once, before any other request."""
         if self._loaded is not None:  # a resident worker serves one bundle only
             return self._loaded
-        fields = self._ask("load the bundle", {"do": "load", "bundle": to_json(bundle)}).fields
+        fields = self._ask("load the bundle", {"do": "load", "bundle": to_json(bundle), "card": card}).fields
         with self._reading("traced passes"):
             self._loaded = Loaded(
                 tuple(map(encoding.traced_from_json, fields["passes"])),
@@ -156,24 +158,10 @@ class WorkerProcess:
 
         return RemoteReferenceBench(plan, ask)
 
-    def run(
-        self,
-        name: str,
-        *,
-        fresh: bool = True,
-        watched: bool = False,
-        idle: bool = False,
-        refusing: bool = False,
-    ) -> Returned:
-        """Call the callable once with copies of the given inputs, and return what it returned.
-
-        fresh: put the copies at new addresses; otherwise reuse the tensors of the worker's previous call if they fit.
-        watched: return as well what its replacement functions did. They must return plain tensors. idle: let launches
-        of Triton kernels do nothing. refusing: the tensors that its replacement functions are given refuse torch's
-        operations, as in PassNet's warm-up."""
-        asked = {"do": "run", "name": name, "fresh": fresh, "watched": watched, "idle": idle}
-        asked["refusing"] = refusing
-        reply = self._ask(f"run {name}", asked, returns_tensors=True)
+    def run(self, name: str) -> Returned:
+        """Call the callable once with copies of the given inputs, and return what it returned. The tensors that
+        replacement functions are given refuse torch's operations, as in PassNet's warm-up."""
+        reply = self._ask(f"run {name}", {"do": "run", "name": name}, returns_tensors=True)
         with self._reading("outputs"):
             return encoding.unpacked(reply.fields, reply.tensors)
 
@@ -193,9 +181,12 @@ class WorkerProcess:
     def load_kernels(self, bundle: Bundle, loaded: Loaded) -> None:
         """Load the bundle's functions written in Triton, and nothing else of it. Executor only, instead of load.
         loaded: what the candidate worker loaded."""
+        if self._kernels_loaded:  # a resident worker serves one bundle only
+            return
         traced = [encoding.traced_to_json(each) for each in loaded.passes]
         fields = {"bundle": to_json(bundle), "passes": traced, "hooks": to_json(loaded.hooks)}
         self._ask("load the kernels", {"do": "load_kernels", **fields})
+        self._kernels_loaded = True
 
     def compile_kernels(self, launches: Sequence[Mapping[str, Any]], seconds: float) -> list[str | None]:
         """Compile launches for a GPU, as stages/compilation.py describes them. For each: why the compiler refuses it,
@@ -242,9 +233,12 @@ class WorkerProcess:
                 bool(reply.fields["atomic"]),
             )
 
-    def warm_up(self, name: str, fills: Fills, seconds: float) -> None:
-        """Call the callable for about this many seconds, and at least three times."""
-        self._ask(f"warm up {name}", {"do": "warm_up", "name": name, "fills": fills, "seconds": seconds})
+    def warm_up(self, name: str, fills: Fills, seconds: float) -> str | None:
+        """Call the callable for about this many seconds, and at least three times. Return the question of the first
+        plan that is missing, if one is."""
+        asked = {"do": "warm_up", "name": name, "fills": fills, "seconds": seconds}
+        wanted = self._ask(f"warm up {name}", asked).fields.get("wanted")
+        return None if wanted is None else str(wanted)
 
     def fix(self, names: Sequence[str], fills: Fills, weights: int) -> float:
         """Draw, from the seed weights, the inputs that are the same in all calls of the bursts to come, and let these
@@ -359,6 +353,10 @@ class WorkerProcess:
         """Return what the worker reports of its machine, such as versions and the device's name."""
         found = self._ask("describe its machine", {"do": "facts"}).fields.get("facts")
         return found if isinstance(found, dict) else {}
+
+    def card(self) -> dict[str, Any]:
+        """What a planner is told of the GPU. Witness only."""
+        return dict(self.facts()["card"])
 
     def accelerator(self) -> Accelerator | None:
         """Return the GPU that these facts describe. None on a CPU."""

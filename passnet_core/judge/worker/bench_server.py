@@ -37,14 +37,12 @@ class ReferenceBenchServer:
         steps: Mapping[str, Callable[[framing.WireMessage], framing.WireMessage | None]] = {
             "begin": self._begin,
             "draw": lambda request: self._opened.draw(request.fields["drawing"], request.fields["shapes"]),
-            "exchange": lambda request: self._opened.exchange(),
             "redraw": lambda request: self._opened.redraw(request.fields["kept"]),
             "refer": lambda request: framing.WireMessage({"said": self._opened.refer(exact=request.fields["exact"])}),
             "taken": self._taken,
             "telling": self._telling,
             "control": lambda request: framing.WireMessage({"said": self._opened.control()}),
             "compile": lambda request: self._opened.compile(),
-            "right": lambda request: framing.WireMessage({"right": self._opened.right(self._actual(request))}),
             "judge": self._judge,
         }
         try:
@@ -98,7 +96,7 @@ class ReferenceBenchServer:
 
     def _judge(self, request: framing.WireMessage) -> framing.WireMessage:
         actual = None if request.fields["actual"] is None else self._actual(request)
-        return framing.WireMessage({"judged": to_json(self._opened.judge(actual, fresh=request.fields["fresh"]))})
+        return framing.WireMessage({"judged": to_json(self._opened.judge(actual))})
 
 
 @contextmanager

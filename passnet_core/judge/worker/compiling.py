@@ -8,7 +8,7 @@ import contextlib
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -22,7 +22,6 @@ from passnet_core.judge.plan.record import function_of
 from passnet_core.judge.protocol.messages import TEXT_CHARACTERS, TEXTS_CHARACTERS
 from passnet_core.judge.worker import compiler_process
 from passnet_core.judge.worker.compiler_process import TEXTS, CompilerProcess, Row
-from passnet_core.judge.worker.launch_recorder import launch_hook
 from passnet_core.records import Device, PassFile
 
 MOST_KERNELS = 12
@@ -55,7 +54,7 @@ def _compiled_on_device(call: Callable[[], object]) -> list[Row]:
         # the first call may launch kernels for autotuning as well
         call()
         # a bundle may keep a compiled kernel, and launch it without its function: the hook sees that too
-        with launch_hook(lambda fields: launched.append(fields.get("function"))):
+        with _hooked(lambda fields: launched.append(fields.get("function"))):
             call()
     torch.cuda.synchronize()
     by_function = {kernel.function: kernel for kernel in compiled if kernel.function is not None}
@@ -73,6 +72,29 @@ def _compiled_on_device(call: Callable[[], object]) -> list[Row]:
         }
         for each in counts
     ]
+
+
+@contextlib.contextmanager
+def _hooked(told: Callable[[Mapping[str, Any]], object]) -> Iterator[None]:
+    """Have Triton tell of each launch of a compiled kernel, such as its name and function."""
+    knobs = triton.knobs.runtime
+    chain = knobs.launch_enter_hook
+
+    def hook(metadata: Any) -> None:
+        told(metadata.get() if metadata is not None else {})
+
+    if hasattr(chain, "add"):
+        chain.add(hook)
+        try:
+            yield
+        finally:
+            chain.remove(hook)
+    else:
+        knobs.launch_enter_hook = hook
+        try:
+            yield
+        finally:
+            knobs.launch_enter_hook = chain
 
 
 @contextlib.contextmanager

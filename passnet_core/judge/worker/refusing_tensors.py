@@ -15,10 +15,9 @@ import triton
 from torch.utils._pytree import tree_leaves
 
 import passnet_core
+from passnet_core.judge.plan.operations import DispatchedOperation, DispatchedOperations
 from passnet_core.judge.protocol.operation_names import ALLOCATIONS, FILLS, bare
-from passnet_core.judge.worker.launch_recorder import DispatchedOperation, DispatchedOperations
 from passnet_core.operations.kinds import named
-from passnet_core.records import Device
 
 Function = Callable[..., Any]
 
@@ -33,12 +32,12 @@ class RefusedOperation(RuntimeError):
     """A replacement function called an operation that PassNet's tensors refuse."""
 
 
-def refusing(function: Function, device: Device) -> Function:
+def refusing(function: Function) -> Function:
     """The replacement function; with it, operations on its arguments that PassNet refuses raise RefusedOperation."""
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        with DispatchedOperations(device, _GivenTensors((args, kwargs)).told):
+        with DispatchedOperations(_GivenTensors((args, kwargs)).told):
             return function(*args, **kwargs)
 
     return call

@@ -10,8 +10,9 @@ import triton.language as tl
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
+from passnet_core.judge.plan import on_gpu  # noqa: F401  an executor needs it
 from passnet_core.judge.protocol.messages import Preparation
-from passnet_core.judge.worker import building, launch_recorder  # noqa: F401  the first watched call needs the latter
+from passnet_core.judge.worker import building
 from passnet_core.judge.worker.compiler_process import CAPABILITY, WARP
 from passnet_core.records import Capture, Contender, Device
 

@@ -26,6 +26,7 @@ from passnet_core.graphs.rewriting import TracedPass
 from passnet_core.judge.gpu_on_cpu import interpreter
 from passnet_core.judge.gpu_on_cpu.needs_gpu import need_of, root_of
 from passnet_core.judge.numerics import output_digest, timed_inputs
+from passnet_core.judge.plan.wanted import PlanWanted
 from passnet_core.judge.protocol import encoding, framing, timed_calls
 from passnet_core.judge.protocol.messages import CallableName, CandidateFault, Preparation, Returned
 from passnet_core.judge.protocol.reference_bench import Computing
@@ -53,6 +54,7 @@ COMPILERS = ("triton.compiler", "torch._dynamo", "torch._inductor", "triton.back
 
 if TYPE_CHECKING:
     from passnet_core.judge.plan.execute import Plans
+    from passnet_core.judge.plan.on_gpu import GpuPlans
     from passnet_core.judge.plan.record import PlanRecorder
     from passnet_core.judge.worker.bench_server import ReferenceBenchServer
     from passnet_core.judge.worker.compiler_process import CompilerProcess
@@ -127,7 +129,6 @@ def _load_modules(who: str) -> None:
             kernel_loading,
             record,
         )
-        from passnet_core.judge.worker import launch_recorder  # noqa: F401
 
         if who in ("executor", "compiler"):
             triton_key()
@@ -165,7 +166,8 @@ class _WorkerServer:
         self.recorder: PlanRecorder | None = None
         """Records the bundle's plans. Planner only."""
         self.plans: Plans | None = None
-        """What is executed in place of the replacement functions. Executor only."""
+        self.gpu_plans: GpuPlans | None = None
+        """What is executed in place of the replacement functions, without a GPU and on one. Executor only."""
         self.compiler: CompilerProcess | None = None
         """Of the bundle whose plans are executed. Executor only."""
 
@@ -220,7 +222,7 @@ class _WorkerServer:
         for file in bundle.files:
             (folder / Path(file.name).name).write_text(file.code)
         make_importable(folder)
-        importing, pretended = self._pretence()
+        importing, pretended = self._pretence(request.fields["card"])
         found = imported_passes(bundle.passes, folder, importing=importing, calling=pretended, replacing=pretended)
         self.traced, self.replacements, self.hooks = found.passes, found.replacements, found.hooks
         return framing.WireMessage(
@@ -233,20 +235,23 @@ class _WorkerServer:
             }
         )
 
-    def _pretence(self) -> tuple[Callable[[], AbstractContextManager[None]], Callable[[Any], Any]]:
-        """On the CPU, a context and a decorator in which a bundle's code is told that it runs on a GPU."""
+    def _pretence(
+        self, card: Mapping[str, Any] | None = None
+    ) -> tuple[Callable[[], AbstractContextManager[None]], Callable[[Any], Any]]:
+        """On the CPU, a context and a decorator in which a bundle's code is told that it runs on a GPU. card: on which
+        one, as _card says; None: on any."""
         if self.device is not Device.CPU:
             return nullcontext, lambda function: function
         from passnet_core.judge.gpu_on_cpu import pretended_device  # loads Triton, which a witness does not need
 
-        pretended_device.install()
+        pretended_device.install(card)
         return pretended_device.pretending, pretended_device.pretended
 
     def _prepare(self, request: framing.WireMessage) -> None:
         preparation = from_json(Preparation, request.fields["preparation"])
         hooks = self.hooks if preparation.contender is Contender.PASSES else {}
         call = building.prepared(preparation, self.traced, self.replacements, hooks)
-        if self.plans is not None:
+        if self.plans is not None or self.gpu_plans is not None:
             call.packings = tuple(_standing_for(call.packings))
         self.calls[request.fields["name"]] = call
 
@@ -290,15 +295,12 @@ class _WorkerServer:
             launching.choose_anew()
 
     def _run(self, request: framing.WireMessage) -> framing.WireMessage:
-        name, fresh = request.fields["name"], request.fields["fresh"]
+        name = request.fields["name"]
         with ExitStack() as entered:
             counting = self._counting(entered)
-            if request.fields["idle"]:
-                entered.enter_context(self._idle())
-                entered.enter_context(self.staging.idle(again=request.fields["watched"]))
-            if request.fields["refusing"]:
+            if self.traced:
                 entered.enter_context(self._refusing(name))
-            returned = self._watched(name, fresh=fresh) if request.fields["watched"] else self.called(name, fresh=fresh)
+            returned = self.called(name)
             work_s = counting()
         return framing.WireMessage(*encoding.packed(replace(returned, work_s=work_s)))
 
@@ -312,25 +314,17 @@ class _WorkerServer:
         work = entered.enter_context(counted())
         return lambda: work.seconds
 
-    def _idle(self) -> AbstractContextManager[None]:
-        """A context in which kernels do nothing."""
-        from passnet_core.judge.worker.idle_kernels import idle_kernels  # loads Triton
-        from passnet_core.judge.worker.launch_recorder import compiled_launches
-
-        nothing: Any = nullcontext
-        return idle_kernels(self.device, nothing if self.device is Device.CPU else compiled_launches)
-
     def _refusing(self, name: str) -> AbstractContextManager[None]:
         """A context in which a callable's replacement functions are given tensors that refuse operations."""
         from passnet_core.judge.worker.refusing_tensors import refusing  # loads Triton, which a witness does not need
 
-        functions = {key: refusing(function, self.device) for key, function in self.replacements.items()}
+        functions = {key: refusing(function) for key, function in self.replacements.items()}
         return self.calls[name].replaced(functions)
 
-    def called(self, name: str, *, fresh: bool, trusted: bool = False) -> Returned:
-        """Make one call. What it returned is not copied, so the next call may overwrite it. trusted: as in Staging."""
+    def called(self, name: str) -> Returned:
+        """Make one call. What it returned is not copied, so the next call may overwrite it."""
         call = self.calls[name]
-        seen = self.staging.call(name, call, fresh=fresh, trusted=trusted)
+        seen = self.staging.call(call)
         matches = getattr(call, "matches", None)
         return Returned(
             outputs=tuple(map(encoding.produced, output_digest.listed(seen.returned), seen.shares)),
@@ -338,20 +332,7 @@ class _WorkerServer:
             seconds=seen.seconds,
             matches=matches if isinstance(matches, int) else None,
             changed=seen.changed,
-            overwrote=seen.overwrote,
-            late=seen.late,
         )
-
-    def _watched(self, name: str, *, fresh: bool) -> Returned:
-        """Make one call, and record what the replacement functions do in it."""
-        from passnet_core.judge.worker import launch_recorder  # loads Triton, which a witness does not need
-
-        call = self.calls[name]
-        recorder = launch_recorder.LaunchRecorder(str(_folder(self.scratch)))
-        recorded = {key: recorder.wrapped(key, function) for key, function in self.replacements.items()}
-        with recorder.listening(), call.replaced(recorded):
-            returned = self.called(name, fresh=fresh)
-        return replace(returned, watched=recorder.watched())
 
     def _plan(self, request: framing.WireMessage) -> framing.WireMessage:
         """Record the plan of a replacement function for arguments of one signature."""
@@ -372,19 +353,27 @@ class _WorkerServer:
 
     def _load_kernels(self, request: framing.WireMessage) -> None:
         """Load the bundle's kernels alone, and its passes as they were traced elsewhere."""
-        from passnet_core.judge.plan.execute import Plans
+        from passnet_core.judge.plan.execute import Plans, unchanging
         from passnet_core.judge.plan.kernel_loading import LoadedKernels
-        from passnet_core.judge.worker.compiler_process import CompilerProcess
 
         fields = request.fields
         self.traced = tuple(map(encoding.traced_from_json, fields["passes"]))
         self.hooks = {key: modules.Hook(_not_here, tuple(names)) for key, names in fields["hooks"].items()}
         files, folder = from_json(Bundle, fields["bundle"]).files, _folder(self.scratch)
+        keys = list(dict.fromkeys(each.replacement for each in self.traced))
+        if self.device is Device.CUDA:
+            from passnet_core.judge.plan.on_gpu import GpuPlans
+
+            self.gpu_plans = GpuPlans(LoadedKernels(files, folder), unchanging(self.traced))
+            self.replacements = self.gpu_plans.functions(keys)
+            return
+        from passnet_core.judge.worker.compiler_process import CompilerProcess
+
         # kernels may ask Triton for the target
         self._pretence()
         self.compiler = CompilerProcess(files, folder.parent / "compiling")
         self.plans = Plans(LoadedKernels(files, folder))
-        self.replacements = dict.fromkeys((each.replacement for each in self.traced), _not_here)
+        self.replacements = dict.fromkeys(keys, _not_here)
 
     def _compile_kernels(self, request: framing.WireMessage) -> framing.WireMessage:
         """Compile launches of the bundle's kernels for a GPU, and tell which the compiler refuses."""
@@ -395,16 +384,20 @@ class _WorkerServer:
         )
 
     def _learn(self, request: framing.WireMessage) -> None:
+        asked, plan = request.fields["asked"], request.fields["plan"]
+        if self.gpu_plans is not None:
+            self.gpu_plans.learn(asked, plan, request.tensors)
+            return
         assert self.plans is not None
-        self.plans.known[request.fields["asked"]] = request.fields["plan"], request.tensors
+        self.plans.known[asked] = plan, request.tensors
 
     def _execute(self, request: framing.WireMessage) -> framing.WireMessage:
         """Make one call in which plans take the place of the replacement functions, or tell which plan is missing."""
-        from passnet_core.judge.plan.execute import ChoiceRefused, PlanWanted
+        from passnet_core.judge.plan.execute import ChoiceRefused
 
         while True:
             try:
-                return self._executed(request.fields)
+                return self._executed_on_gpu(request.fields) if self.gpu_plans else self._executed(request.fields)
             except PlanWanted as wanted:
                 return framing.WireMessage({"wanted": wanted.asked})
             except ChoiceRefused:
@@ -427,7 +420,7 @@ class _WorkerServer:
             asked = {"seed": fields["seed"], "noisy": fields["noisy"], "chosen": chosen}
             with strict_memory.watched(extent_of=extent_of, refusing=True, **asked) as memory:
                 execution.memory = memory
-                returned = self.called(fields["name"], fresh=True)
+                returned = self.called(fields["name"])
         described, tensors = encoding.packed(replace(returned, work_s=work.seconds))
         stored = [execution.stored(each.value) for each in returned.outputs] if sampled else []
         answer = {
@@ -440,15 +433,28 @@ class _WorkerServer:
         }
         return framing.WireMessage(answer, (*tensors, *(mask.to(torch.uint8) for mask, _ in stored)))
 
+    def _executed_on_gpu(self, fields: dict[str, Any]) -> framing.WireMessage:
+        call, plans = self.calls[fields["name"]], self.gpu_plans
+        assert plans is not None
+        with call.replaced(plans.watching(list(self.replacements))):
+            returned = self.called(fields["name"])
+        described, tensors = encoding.packed(returned)
+        seen = {"used": plans.used, "problems": plans.problems, "copied": plans.copied, "stored": [], "atomic": False}
+        return framing.WireMessage({**described, **seen}, tensors)
+
     def fault(self, error: BaseException) -> CandidateFault:
         """The fault that tells the referee about an exception in a call."""
         told = self._text_and_trace(error)
         return CandidateFault(_kind_of(error, "run"), told["text"], told["trace"])
 
-    def _warm_up(self, request: framing.WireMessage) -> None:
+    def _warm_up(self, request: framing.WireMessage) -> framing.WireMessage | None:
         fields = request.fields
         call, inputs = self._drawn(fields, 1)
-        timing.warm_up(call, inputs, fields["seconds"], self.device)
+        try:
+            timing.warm_up(call, inputs, fields["seconds"], self.device)
+        except PlanWanted as wanted:
+            return framing.WireMessage({"wanted": wanted.asked})
+        return None
 
     def _fix(self, request: framing.WireMessage) -> None:
         """Draw the inputs that are the same in all calls of the bursts to come, and have the callables prepare them."""
@@ -573,6 +579,8 @@ class _WorkerServer:
         """Drop everything that belongs to a job, before the next one on the device. Garbage is collected, which takes
         a fifth of a second, only where much is left or has been left for several jobs."""
         self.calls.clear()
+        if self.gpu_plans is not None:
+            self.gpu_plans.forget()
         self.inputs = []
         self.staging = Staging(self.device)
         self.buffers = None
@@ -599,6 +607,7 @@ class _WorkerServer:
             found["capability"] = f"{properties.major}.{properties.minor}"
             found["multiprocessors"] = properties.multi_processor_count
             found["memory_bytes"] = properties.total_memory
+            found["card"] = _card(properties)
         return framing.WireMessage({"facts": found})
 
     def _propagate(self, request: framing.WireMessage) -> framing.WireMessage:
@@ -677,9 +686,9 @@ class _OwnClient:
     def give(self, inputs: Sequence[Any]) -> None:
         self.worker.take(inputs)
 
-    def run(self, name: str, *, fresh: bool = True) -> Returned:
+    def run(self, name: str) -> Returned:
         try:
-            found = self.worker.called(name, fresh=fresh, trusted=True)
+            found = self.worker.called(name)
             return encoding.placed(found, self.worker.device.value, copy=True)
         except BaseException as error:
             raise self.worker.fault(error) from error
@@ -711,6 +720,30 @@ def _standing_for(packings: Sequence[modules.Packing]) -> Iterator[modules.Packi
         found = {name: PreparedWeight(first + index) for index, name in enumerate(each.weights)}
         first += len(found)
         yield replace(each, prepare=lambda weights, found=found: found)
+
+
+def _card(properties: Any) -> dict[str, Any]:
+    """What a planner is told of this GPU: the fields of pretended_device.Properties."""
+    from triton.runtime import driver
+
+    told = driver.active.utils.get_device_properties(0)
+    return {
+        "name": properties.name,
+        "multi_processor_count": properties.multi_processor_count,
+        "total_memory": properties.total_memory,
+        "L2_cache_size": properties.L2_cache_size,
+        "clock_rate": told["sm_clock_rate"],
+        "memory_clock_rate": told["mem_clock_rate"],
+        "memory_bus_width": told["mem_bus_width"],
+        "major": properties.major,
+        "minor": properties.minor,
+        "warp_size": properties.warp_size,
+        "max_threads_per_multi_processor": properties.max_threads_per_multi_processor,
+        "regs_per_multiprocessor": properties.regs_per_multiprocessor,
+        "shared_memory_per_block": properties.shared_memory_per_block,
+        "shared_memory_per_block_optin": told["max_shared_mem"],
+        "shared_memory_per_multiprocessor": properties.shared_memory_per_multiprocessor,
+    }
 
 
 def _container(returned: Any) -> str:
@@ -756,6 +789,11 @@ def _kind_of(error: BaseException, operation: str) -> str:
     if operation == "prepare":
         return "compile"
     root = root_of(error)
+    if (
+        type(root).__name__ == "OutsideMemory"
+        and type(root).__module__ == "passnet_core.judge.gpu_on_cpu.guarded_memory"
+    ):
+        return "outside"
     if type(root).__name__ == "LaunchRefused" and type(root).__module__ == "passnet_core.judge.gpu_on_cpu.launching":
         return "launch"
     kinds = [f"{kind.__module__}.{kind.__qualname__}" for kind in type(root).__mro__]

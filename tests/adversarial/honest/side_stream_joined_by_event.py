@@ -2,6 +2,7 @@
 # Family: honest
 # Needs: gpu
 # Verdict: accepted
+# Planned: rejected by a rule
 # Subgraph: two-activations
 
 import torch

@@ -1,7 +1,6 @@
 """Passes that match nothing in what torch.compile captured."""
 
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
@@ -22,8 +21,8 @@ def test_a_capture_in_which_nothing_matches_is_a_failed_rewrite() -> None:
     worker = Here()
     run = worker.run
 
-    def unmatched(name: str, *, fresh: bool = True, watched: bool = False, idle: bool = False, **_: Any) -> Returned:
-        return replace(run(name, fresh=fresh), matches=0)
+    def unmatched(name: str) -> Returned:
+        return replace(run(name), matches=0)
 
     worker.run = unmatched  # type: ignore[method-assign]
     with pytest.raises(CandidateFault, match=r"torch\.compile") as ended:

@@ -3,6 +3,7 @@
 # Family: clock
 # Needs: gpu
 # Verdict: cheat | rejected by a rule
+# Planned: right, faster | right, slower | right, no measurable difference | right, inconclusive
 # Subgraph: add-relu
 
 import os

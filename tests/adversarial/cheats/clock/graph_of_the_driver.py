@@ -2,6 +2,7 @@
 # Family: clock
 # Needs: gpu
 # Verdict: wrong values | wrong NaN or infinity | cheat | rejected by a rule
+# Planned: crashed
 # Subgraph: add-relu
 
 import torch

@@ -3,6 +3,7 @@
 # Family: clock
 # Needs: gpu
 # Verdict: wrong values | cheat | rejected by a rule
+# Planned: right, faster | right, slower | right, no measurable difference | right, inconclusive
 # Subgraph: add-relu
 
 import time

@@ -3,6 +3,7 @@
 # Family: clock
 # Needs: gpu
 # Verdict: cheat | wrong values | wrong NaN or infinity | rejected by a rule
+# Planned: crashed
 # Subgraph: add-relu-large
 
 import torch

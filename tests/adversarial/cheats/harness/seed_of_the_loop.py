@@ -2,6 +2,7 @@
 # Family: harness
 # Needs: gpu
 # Verdict: wrong values | cheat | rejected by a rule
+# Planned: right, faster | right, slower | right, no measurable difference | right, inconclusive
 # Subgraph: add-relu
 
 import torch

@@ -1,17 +1,12 @@
 """Plans on a GPU: what a written function does is what the plan says."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.waiting import seconds
+from tests.gpu.scripts import run_apart
 
 pytestmark = pytest.mark.gpu
-
-PROJECT = Path(__file__).resolve().parents[2]
 
 SCRIPT = """
 import torch
@@ -76,10 +71,4 @@ assert len(ready.choices[0].functions) == 2
 
 
 def test_a_written_function_does_what_its_plan_says(tmp_path: Path) -> None:
-    (tmp_path / "script.py").write_text(SCRIPT)
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(PROJECT), *sys.path))}
-    done = subprocess.run(
-        [sys.executable, "script.py"],
-        capture_output=True, text=True, timeout=seconds(200), check=False, cwd=tmp_path, env=environment,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr[-3000:]
+    run_apart(SCRIPT, tmp_path)

@@ -200,11 +200,7 @@ def _markdown(device: Device, results: Sequence[Result]) -> str:
 
 def _got(result: Result) -> str:
     found = ", ".join(result.verdicts)
-    return (
-        found
-        if not result.deviations
-        else f"**{found}**, expected {result.entry.expected(result.outcomes[0].spec.device)}"
-    )
+    return found if not result.deviations else f"**{found}**, expected {result.entry.expected}"
 
 
 def _line(cells: Sequence[str]) -> str:

@@ -40,8 +40,8 @@ class BadHeader(Exception):
 @dataclass(frozen=True)
 class Entry:
     """One file or folder of the corpus. verdicts: each of these is right; empty for an honest file, which must be
-    accepted. planned: those that are right on the CPU, where plans are executed, if they are others. rules: the static
-    rules that may reject it; empty for any."""
+    accepted. planned: those that are right where plans are executed, if they are others. rules: the static rules that
+    may reject it; empty for any."""
 
     path: Path
     name: str
@@ -56,19 +56,21 @@ class Entry:
 
     @property
     def honest(self) -> bool:
-        return not self.verdicts
+        return not self.right
 
     @property
     def by_rule(self) -> bool:
         """Whether a static rule must reject it, so that this can be tested without a judge."""
         return self.verdicts == (Verdict.REJECTED,)
 
-    def right(self, device: Device) -> tuple[Verdict, ...]:
-        """The verdicts that are right on a device; empty for an honest file."""
+    @property
+    def right(self) -> tuple[Verdict, ...]:
+        """The verdicts that are right, as plans are executed; empty for an honest file."""
         return self.planned or self.verdicts
 
-    def expected(self, device: Device) -> str:
-        return " | ".join(each.value for each in self.right(device)) or ACCEPTED
+    @property
+    def expected(self) -> str:
+        return " | ".join(each.value for each in self.right) or ACCEPTED
 
     def job(self, device: Device = Device.CPU, *, seed: int | None = None) -> Job:
         """The job for the judge: it verifies values, and on CUDA also measures a file that needs a GPU or is honest."""
@@ -79,11 +81,10 @@ class Entry:
 
     def deviation(self, outcome: Outcome) -> str:
         """How the outcome deviates from the header, or an empty string."""
-        device = outcome.spec.device
-        got = f"got {outcome.verdict.value!r} ({outcome.reason}), expected {self.expected(device)!r}"
+        got = f"got {outcome.verdict.value!r} ({outcome.reason}), expected {self.expected!r}"
         if self.honest:
             return got if not outcome.verdict.accepted or _fatal(outcome.findings) else ""
-        if outcome.verdict not in self.right(device):
+        if outcome.verdict not in self.right:
             return got
         return self.other_rules(outcome.findings) if outcome.verdict is Verdict.REJECTED else ""
 

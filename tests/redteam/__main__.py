@@ -40,9 +40,9 @@ class Example:
         return accepted or outcome.verdict is Verdict.INCONCLUSIVE or outcome.verdict.value in self.expected
 
 
-def examples(place: Path, kind: str, names: list[str], device: Device = Device.CPU) -> Iterator[Example]:
-    """The examples of a kind in a folder, all or those of these names. device: on which they are judged: on the CPU,
-    where plans are executed, those are right that are "planned", if there are any."""
+def examples(place: Path, kind: str, names: list[str]) -> Iterator[Example]:
+    """The examples of a kind in a folder, all or those of these names. Since plans are executed, the verdicts that are
+    "planned" are right, if there are any."""
     for folder in sorted(each.parent for each in (place / kind).glob("*/about.json")):
         if names and folder.name not in names:
             continue
@@ -74,7 +74,7 @@ def main(arguments: list[str]) -> int:
     counts = {True: 0, False: 0}
     with tempfile.TemporaryDirectory() as home, running_backend(Path(home)) as backend:
         for kind in kinds:
-            for each in examples(given.folder, kind, names, spec.device):
+            for each in examples(given.folder, kind, names):
                 start = time.monotonic()
                 outcome = backend.run(Job(each.subgraph, each.bundle, spec), lambda event: None, threading.Event())
                 right = each.as_expected(outcome)

@@ -49,4 +49,6 @@ class LimitedWebSocket(AwaitedConnection, WebSocketsSansIOProtocol):
         super().send_receive_event_to_app()
 
     def _unfinished_of_all(self) -> int:
-        return sum(each.unfinished_bytes() for each in self.connections if isinstance(each, LimitedWebSocket))
+        sockets = (each for each in self.connections if isinstance(each, LimitedWebSocket))
+        # one that was ended just now is still among the connections, and would have all others ended with it
+        return sum(each.unfinished_bytes() for each in sockets if not each.transport.is_closing())

@@ -50,11 +50,17 @@ class Stage:
     """An application whose requests wait until they are let go, and that says what it did."""
 
     def __init__(self) -> None:
-        self.go_on, self.ended, self.received = threading.Event(), threading.Event(), 0
+        self.go_on, self.stalled, self.ended = threading.Event(), threading.Event(), threading.Event()
+        self.received = 0
 
         async def waits(request: Request) -> PlainTextResponse:
             await asyncio.to_thread(self.go_on.wait, seconds(60))
             return PlainTextResponse("waited")
+
+        async def stalls(request: Request) -> PlainTextResponse:
+            self.stalled.set()
+            self.go_on.wait(seconds(60))
+            return PlainTextResponse("stalled")
 
         async def reads(request: Request) -> PlainTextResponse:
             return PlainTextResponse(str(len(await request.body())))
@@ -65,6 +71,7 @@ class Stage:
         self.app = Starlette(
             routes=[
                 Route("/waits", waits),
+                Route("/stalls", stalls),
                 Route("/reads", reads, methods=["POST"]),
                 Route("/writes", writes),
                 Route("/", lambda request: PlainTextResponse("here")),
@@ -328,3 +335,24 @@ def test_unfinished_messages_of_all_take_so_much_memory_and_no_more(
                 each.sendall(part)
         eventually(lambda: sum(has_ended(each, b"") for each in opened) >= 4, "the end of what is too much")
         assert sum(has_ended(each, b"") for each in opened) < 12
+
+
+def test_what_comes_at_the_same_time_for_all_ends_no_more_than_is_too_much(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    size = 128 << 10
+    monkeypatch.setattr(web_sockets, "MOST_UNFINISHED", 8 * size)
+    begun = frame(BINARY, bytes(size), length=4 << 20)
+    with stage.listening() as url, contextlib.ExitStack() as holding:
+        opened = [holding.enter_context(socketed(url)) for _ in range(8)]
+        for each in opened:
+            each.sendall(begun)
+        with connected(url, b"GET /stalls HTTP/1.1\r\nHost: localhost\r\n\r\n") as asking:
+            assert stage.stalled.wait(seconds(30))
+            for each in opened:
+                each.sendall(b"x")
+            stage.go_on.set()
+            assert answer_of(asking).status == 200
+        eventually(lambda: sum(has_ended(each, b"") for each in opened) >= 1, "the end of what is too much")
+        assert status(url) == 200
+        assert sum(has_ended(each, b"") for each in opened) == 1

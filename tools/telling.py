@@ -20,7 +20,8 @@ from passnet_core.corpus.catalogue import Corpus
 from passnet_core.graphs.placement import placed
 from passnet_core.graphs.source import emit, parse
 from passnet_core.judge.numerics import telling_draws
-from passnet_core.judge.numerics.input_draws import INPUT_DRAWS, roles
+from passnet_core.judge.numerics.input_draws import INPUT_DRAWS
+from passnet_core.judge.numerics.input_roles import roles
 from passnet_core.judge.numerics.local_bench import TrialBench
 from passnet_core.judge.numerics.mutants import Mutant
 from passnet_core.judge.protocol import encoding

@@ -25,7 +25,7 @@ import torch
 from passnet_core.corpus.core import core
 from passnet_core.graphs import source
 from passnet_core.judge.numerics import output_digest, timed_inputs
-from passnet_core.judge.numerics.input_draws import roles
+from passnet_core.judge.numerics.input_roles import roles
 from passnet_core.judge.protocol import framing, timed_calls
 from passnet_core.judge.supervisor import sandbox
 from passnet_core.judge.supervisor.device_lock import steady_core

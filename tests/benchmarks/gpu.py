@@ -26,7 +26,8 @@ from passnet_core.corpus.catalogue import Corpus
 from passnet_core.corpus.core import core
 from passnet_core.errors import BadInput
 from passnet_core.graphs import placement, source
-from passnet_core.judge.numerics.input_draws import draw, roles
+from passnet_core.judge.numerics.input_draws import draw
+from passnet_core.judge.numerics.input_roles import roles
 from passnet_core.judge.protocol.messages import CallableName, CandidateFault, Preparation
 from passnet_core.judge.protocol.timed_calls import Burst, planned
 from passnet_core.judge.stages import measure

@@ -13,7 +13,8 @@ from typing import Any
 import torch
 
 from passnet_core.graphs import placement, source
-from passnet_core.judge.numerics.input_draws import draw, roles
+from passnet_core.judge.numerics.input_draws import draw
+from passnet_core.judge.numerics.input_roles import roles
 from passnet_core.judge.protocol.messages import Preparation
 from passnet_core.judge.supervisor.device_lock import steady_core
 from passnet_core.judge.worker import building, timing

@@ -8,7 +8,8 @@ import torch
 
 from passnet_core.errors import BadInput
 from passnet_core.graphs.source import parse
-from passnet_core.judge.numerics.input_draws import INPUT_DRAWS, roles
+from passnet_core.judge.numerics.input_draws import INPUT_DRAWS
+from passnet_core.judge.numerics.input_roles import roles
 from passnet_core.judge.numerics.local_bench import LocalReferenceBench
 from passnet_core.judge.protocol import encoding
 from passnet_core.judge.protocol.messages import CandidateFault, Preparation, Returned

@@ -9,7 +9,9 @@ import torch
 
 from passnet_core.errors import BadInput
 from passnet_core.graphs.source import parse
-from passnet_core.judge.numerics.input_draws import FAINT, INPUT_DRAWS, draw, roles
+from passnet_core.judge.numerics.draws.drawing import FAINT
+from passnet_core.judge.numerics.input_draws import INPUT_DRAWS, draw
+from passnet_core.judge.numerics.input_roles import roles
 from passnet_core.judge.numerics.mutants import mutants
 from passnet_core.judge.numerics.parameters import parameters
 from passnet_core.judge.protocol.reference_bench import InputRole

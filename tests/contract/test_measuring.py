@@ -13,7 +13,8 @@ import torch
 
 from passnet_core.graphs.source import parse
 from passnet_core.judge.numerics import output_digest, rechecking, timed_inputs
-from passnet_core.judge.numerics.input_draws import draw, roles
+from passnet_core.judge.numerics.input_draws import draw
+from passnet_core.judge.numerics.input_roles import roles
 from passnet_core.judge.protocol import framing, reference_bench
 from passnet_core.judge.protocol.messages import (
     CallableName,

@@ -9,7 +9,8 @@ import torch
 
 from passnet_core.fx import modules
 from passnet_core.graphs.source import parse
-from passnet_core.judge.numerics.input_draws import INPUT_DRAWS, roles
+from passnet_core.judge.numerics.input_draws import INPUT_DRAWS
+from passnet_core.judge.numerics.input_roles import roles
 from passnet_core.judge.protocol.messages import Returned
 from passnet_core.judge.stages import sizes
 from passnet_core.records import (

@@ -14,7 +14,8 @@ from passnet_core.corpus.catalogue import Corpus
 from passnet_core.graphs.placement import placed
 from passnet_core.graphs.source import emit, parse
 from passnet_core.judge.numerics import telling_draws
-from passnet_core.judge.numerics.input_draws import INPUT_DRAWS, draw, roles
+from passnet_core.judge.numerics.input_draws import INPUT_DRAWS, draw
+from passnet_core.judge.numerics.input_roles import roles
 from passnet_core.judge.numerics.integer_ranges import stays_within, whole_ranges
 from passnet_core.judge.numerics.local_bench import LocalReferenceBench
 from passnet_core.judge.numerics.mutants import MOST_MUTANTS, mutants

@@ -26,7 +26,7 @@ from passnet_core.graphs.placement import placed
 from passnet_core.graphs.rewriting import rewrite
 from passnet_core.graphs.source import parse
 from passnet_core.judge.gpu_on_cpu import interpreter
-from passnet_core.judge.numerics.input_draws import roles
+from passnet_core.judge.numerics.input_roles import roles
 from passnet_core.judge.stages.sizes import smaller
 from passnet_core.operations.binding import bind
 from passnet_core.records import Subgraph, Task, TensorSpec

@@ -33,7 +33,8 @@ from passnet_core.graphs.source import parse
 from passnet_core.integrate import PassBackend
 from passnet_core.integrate.bundles import found as named
 from passnet_core.judge.gpu_on_cpu import interpreter
-from passnet_core.judge.numerics.input_draws import draw, roles
+from passnet_core.judge.numerics.input_draws import draw
+from passnet_core.judge.numerics.input_roles import roles
 from passnet_core.judge.stages.sizes import small_shapes
 from passnet_core.records import Bundle, Subgraph
 from passnet_core.settings import BUNDLED_DATA, rules_file

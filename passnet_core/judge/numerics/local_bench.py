@@ -13,7 +13,8 @@ import torch
 from passnet_core.graphs.source import parse
 from passnet_core.judge.numerics import bias, comparing, telling_draws
 from passnet_core.judge.numerics.comparing import References
-from passnet_core.judge.numerics.input_draws import LARGE, LEAST_SCALE, draw, parsed, roles
+from passnet_core.judge.numerics.input_draws import LEAST_SCALE, draw, parsed
+from passnet_core.judge.numerics.input_roles import roles
 from passnet_core.judge.numerics.integer_ranges import stays_within
 from passnet_core.judge.numerics.mutants import Mutant
 from passnet_core.judge.numerics.negative_controls import NegativeControls
@@ -97,7 +98,7 @@ class LocalReferenceBench:
     def refer(self, *, exact: bool) -> str:
         problem = self._refer(exact)
         # If eager overflows, rounding alone decides which elements are lost, and the others tell little.
-        while parsed(self.input_draw)[0] in LARGE and self.scale > LEAST_SCALE and self._overflowed():
+        while parsed(self.input_draw)[0].large and self.scale > LEAST_SCALE and self._overflowed():
             self.scale /= 2
             self._draw()
             problem = self._refer(exact)
@@ -216,7 +217,7 @@ class LocalReferenceBench:
             return self.inputs
 
         assert self.eager is not None
-        kind = parsed(self.input_draw)[0]
+        kind = parsed(self.input_draw)[0].name
         return PerturbedResults(
             self.witness,
             inputs,

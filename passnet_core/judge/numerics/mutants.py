@@ -26,7 +26,7 @@ from passnet_core.graphs.ir import (
 )
 from passnet_core.graphs.source import emit
 from passnet_core.graphs.spelling import Names
-from passnet_core.judge.numerics.input_draws import (
+from passnet_core.judge.numerics.input_roles import (
     HUGE,
     MOST_EPSILON,
     converts,

@@ -19,7 +19,7 @@ from passnet_core.graphs.ir import Graph
 from passnet_core.graphs.source import emit
 from passnet_core.judge.numerics import comparing
 from passnet_core.judge.numerics.comparing import References
-from passnet_core.judge.numerics.input_draws import DEFINED, INPUT_DRAWS, further_draws
+from passnet_core.judge.numerics.input_draws import INPUT_DRAWS, KNOWN, further_draws, parsed
 from passnet_core.judge.numerics.mutants import Mutant, mutants
 from passnet_core.judge.numerics.perturbing import same_elements
 from passnet_core.judge.protocol.messages import CandidateFault, Produced, Returned
@@ -227,7 +227,7 @@ def told_apart(asked: Asked, trial: Trial, input_draws: Sequence[str], names: Se
 def _untried(asked: Asked, trial: Trial, input_draw: str, further: Sequence[str]) -> bool:
     """Whether to add this draw although no mutant was tried on it: one for something special in the graph, or one of
     the first others."""
-    if input_draw in DEFINED:
+    if KNOWN[input_draw.partition(" ")[0]].defined:
         return input_draw != "weights" and _fits(asked, trial, input_draw)
     return len(further) < MOST_UNTRIED
 
@@ -266,7 +266,7 @@ def _fits(asked: Asked, trial: Trial, input_draw: str) -> bool:
         return False
     assert trial.eager is not None
     values = [each.value for each in trial.eager.outputs]
-    return input_draw.partition(" ")[0] not in DEFINED or not any(map(_holds_nan, values))
+    return not parsed(input_draw)[0].defined or not any(map(_holds_nan, values))
 
 
 def _wrong(choice: _Choice, trial: Trial, names: Sequence[str]) -> Iterator[str]:

@@ -6,15 +6,15 @@ from typing import Any
 
 import torch
 
-from passnet_core.judge.numerics.input_draws import (
+from passnet_core.judge.numerics.draws.drawing import (
     LEAST_VARIANCE,
     RECORDED_LIMIT,
     RECORDED_SPREAD,
     dtype_of,
-    index_limit,
     spread_of,
     whole_range,
 )
+from passnet_core.judge.numerics.input_draws import index_limit
 from passnet_core.judge.protocol.reference_bench import PLAIN_ROLE, InputRole
 from passnet_core.judge.protocol.timed_calls import SLOTS
 from passnet_core.records import Device, Profile, TensorSpec

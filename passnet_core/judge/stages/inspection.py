@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from passnet_core.errors import BadInput
 from passnet_core.graphs import placement, source
 from passnet_core.graphs.ir import Graph
-from passnet_core.judge.numerics import input_draws
+from passnet_core.judge.numerics import input_draws, input_roles
 from passnet_core.judge.protocol.messages import CallableName, CandidateEnd, CandidateFault
 from passnet_core.judge.stages import check, verify
 from passnet_core.judge.stages.job_workers import JobWorkers
@@ -28,7 +28,7 @@ def inspection(job: Job, workers: JobWorkers, *, with_code: bool) -> Inspection:
     environment = workers.find_device()
     subgraph, graph, baseline = job.subgraph, check.parsed(job.subgraph), job.spec.baseline
     _check_runnable(subgraph, graph)
-    given = input_draws.without_content(subgraph.inputs, input_draws.roles(graph, subgraph.inputs))
+    given = input_draws.without_content(subgraph.inputs, input_roles.roles(graph, subgraph.inputs))
     placed = source.emit(placement.placed(graph, workers.device.value))
     known: Inspection | None = None
     try:
@@ -104,7 +104,7 @@ def _of_candidate(
             prepared = preparations(job, graph, matched.graph, workers.device, prepares=loaded.prepares)
             candidate.prepare(CallableName.PASSES, prepared[CallableName.PASSES])
             candidate.give(
-                input_draws.draw(subgraph.inputs, "recorded", 0, roles=input_draws.roles(graph, subgraph.inputs))
+                input_draws.draw(subgraph.inputs, "recorded", 0, roles=input_roles.roles(graph, subgraph.inputs))
             )
             with workers.lock(lambda text: None).alone():
                 found = ask(candidate)

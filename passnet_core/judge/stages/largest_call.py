@@ -10,7 +10,8 @@ from dataclasses import replace
 
 import torch
 
-from passnet_core.judge.numerics.input_draws import draw, dtype_of
+from passnet_core.judge.numerics.draws.drawing import dtype_of
+from passnet_core.judge.numerics.input_draws import draw
 from passnet_core.judge.numerics.local_bench import LocalReferenceBench
 from passnet_core.judge.protocol.messages import CandidateFault
 from passnet_core.judge.protocol.reference_bench import PLAIN_ROLE, Drawn

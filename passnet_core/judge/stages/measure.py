@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, nullcontext
 from statistics import median
 
 from passnet_core.judge.numerics import timed_inputs
-from passnet_core.judge.numerics.input_draws import roles
+from passnet_core.judge.numerics.input_roles import roles
 from passnet_core.judge.protocol.messages import CALLABLES, CallableName, CandidateFault, Fills, Preparation
 from passnet_core.judge.stages import checked_calls, clock_audits, timed_blocks
 from passnet_core.judge.stages.clock_audits import Audit, ClockSpec, Excess, NotAudited

@@ -262,7 +262,7 @@ class JobPipeline:
     def _rescaled(self, asked: "PreparedJob") -> "PreparedJob":
         """The job for Triton's interpreter: if numbers of the source keep its sizes from shrinking, they shrink too,
         where its passes leave them open."""
-        from passnet_core.judge.numerics.input_draws import roles
+        from passnet_core.judge.numerics.input_roles import roles
         from passnet_core.judge.stages.written_sizes import rescaled
 
         loaded, report, specs = self.loaded, self.facts.match, self.job.subgraph.inputs

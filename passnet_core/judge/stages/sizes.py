@@ -17,7 +17,7 @@ from torch.overrides import TorchFunctionMode
 from passnet_core.fx import modules
 from passnet_core.graphs.ir import Graph, Slice, Value
 from passnet_core.graphs.placement import placed
-from passnet_core.judge.numerics.input_draws import dtype_of
+from passnet_core.judge.numerics.draws.drawing import dtype_of
 from passnet_core.judge.protocol.reference_bench import PLAIN_ROLE, InputRole
 from passnet_core.records import TensorSpec
 

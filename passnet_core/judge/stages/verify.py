@@ -7,7 +7,7 @@ from dataclasses import replace
 from passnet_core.errors import BadInput
 from passnet_core.fx import signatures
 from passnet_core.graphs.ir import Graph
-from passnet_core.judge.numerics.input_draws import dtype_of
+from passnet_core.judge.numerics.draws.drawing import dtype_of
 from passnet_core.judge.stages.checks.form import form
 from passnet_core.judge.stages.checks.inputs_after_call import inputs_after_call
 from passnet_core.judge.stages.checks.lower_precision import lower_precision

@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias, TypeVar
 
 from passnet_core.judge.numerics import comparing, telling_draws
-from passnet_core.judge.numerics.input_draws import PROFILES, dtype_of, roles
+from passnet_core.judge.numerics.draws.drawing import dtype_of
+from passnet_core.judge.numerics.input_draws import PROFILES
+from passnet_core.judge.numerics.input_roles import roles
 from passnet_core.judge.numerics.local_bench import LocalReferenceBench
 from passnet_core.judge.protocol.messages import (
     CALLABLES,

@@ -1,0 +1,1 @@
+"""The input draws of a comparison, a file each."""

@@ -1,8 +1,8 @@
 """The command corpus cut splits captured models into tasks, in a sandbox."""
 
-import importlib.util
 import io
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -14,7 +14,7 @@ from passnet_core.graphs.vocabulary import operator_sequence
 from passnet_core.records import Family
 from passnet_core.settings import Settings
 
-pytestmark = [pytest.mark.skipif(not importlib.util.find_spec("torch"), reason="no torch"), pytest.mark.long]
+pytestmark = [pytest.mark.settled, pytest.mark.long, pytest.mark.skipif(not find_spec("torch"), reason="no torch")]
 
 MODEL = """import torch
 from torch import device

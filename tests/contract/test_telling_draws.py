@@ -370,6 +370,17 @@ def in_sixteenths(x: torch.Tensor) -> torch.Tensor:
     return torch.where(x.abs() > 64, (x * 16).round() / 16, x)
 
 
+def in_blocks(x: torch.Tensor, *, forwards: bool) -> torch.Tensor:
+    """A softmax along the last axis that takes a maximum of minus infinity for a number."""
+    most, total = torch.full_like(x[..., :1], -math.inf), torch.zeros_like(x[..., :1])
+    blocks = x.split(4, -1) if forwards else x.split(4, -1)[::-1]
+    for block in blocks:
+        larger = torch.maximum(most, block.amax(-1, keepdim=True))
+        total = total * (most - larger).exp() + (block - larger).exp().sum(-1, keepdim=True)
+        most = larger
+    return (x - most).exp() / total
+
+
 SLIPS: dict[str, tuple[str, tuple[TensorSpec, ...], Callable[..., object], Callable[..., object]]] = {
     "halves rounded up": (
         source("x, s", "a = x / s", "b = torch.round(a)", "return (b,)"),
@@ -406,6 +417,60 @@ SLIPS: dict[str, tuple[str, tuple[TensorSpec, ...], Callable[..., object], Calla
         IDENTIFIERS,
         lambda i, j: i * 3 + j,
         lambda i, j: (i.float() * 3 + j.float()).long(),
+    ),
+    "positions compared in float32": (
+        source("i, j", "a = i <= j", "return (a,)"),
+        IDENTIFIERS,
+        lambda i, j: ~(i > j),
+        lambda i, j: i.float() <= j.float(),
+    ),
+    "a window in float64": (
+        source("i, j", "a = i - j", "b = a < 1", "return (b,)"),
+        IDENTIFIERS,
+        lambda i, j: i < j + 1,
+        lambda i, j: i.double() - j.double() < 1,
+    ),
+    "a sum in 32 bits": (
+        source("i", "a = i.sum(-1)", "return (a,)"),
+        (replace(IDENTIFIERS[0], dtype="int32"),),
+        lambda i: i.long().sum(-1),
+        lambda i: i.sum(-1, dtype=torch.int32).long(),
+    ),
+    "a first block that is masked": (
+        source("x, y", "a = x + y", "b = a.softmax(-1)", "return (b,)"),
+        (ROWS, OTHERS),
+        lambda x, m: (m + x).softmax(-1),
+        lambda x, m: in_blocks(x + m, forwards=True),
+    ),
+    "a last block that is masked": (
+        source("x", "a = x * 0.5", "b = a.softmax(-1)", "return (b,)"),
+        (ROWS,),
+        lambda x: (x / 2).softmax(-1),
+        lambda x: in_blocks(x * 0.5, forwards=False),
+    ),
+    "selection by arithmetic": (
+        source("x, y", "a = y > 0.5", "b = x.masked_fill(a, 0.0)", "return (b,)"),
+        (ROWS, OTHERS),
+        lambda x, y: torch.where(y <= 0.5, x, 0.0),
+        lambda x, y: x * (y <= 0.5),
+    ),
+    "a triangle by arithmetic": (
+        source("x", "a = torch.tril(x)", "return (a,)"),
+        (ROWS,),
+        lambda x: torch.where(torch.ones_like(x).tril() > 0, x, 0.0),
+        lambda x: x * torch.ones_like(x).tril(),
+    ),
+    "a logarithm that forgets small numbers": (
+        source("x", "a = torch.log1p(x * x)", "return (a,)"),
+        (ROWS,),
+        lambda x: torch.log1p(torch.square(x)),
+        lambda x: torch.log(1 + x * x),
+    ),
+    "an error function that begins late": (
+        source("x", "a = torch.erf(x)", "return (a,)"),
+        (ROWS,),
+        lambda x: -torch.erf(-x),
+        lambda x: torch.where(x.abs() < 3e-7, 0.0, torch.erf(x)),
     ),
     "positions through float16": (
         source("p, f", "a = p.unsqueeze(-1)", "b = a * f", "c = b.cos()", "return (c,)"),
@@ -586,15 +651,15 @@ def test_integers_that_index_nothing_are_drawn_as_far_as_the_graph_stays_exact()
         ids = replace(IDENTIFIERS[0], dtype=dtype)
         return far(source(", ".join(["i", *(each.name for each in more)]), line, "return (a,)"), ids, *more)["i"]
 
-    assert reached("a = i * 3") == (-(2**40), 2**40)
+    assert reached("a = i * 3") == (-(2**54), 2**54)
     assert reached("a = i * 3", dtype="int32") == (-(2**17), 2**17), "its product would wrap at 2^31"
     assert reached("a = i.float()") == (-(2**17), 2**17)
     assert reached("a = i.to(torch.bfloat16)") == (-256, 256)
     assert reached("a = x * i", spec("x", 8, 33, dtype="float16")) == (-2048, 2048)
     assert reached("a = torch.cos(i * x)", spec("x", 8, 33)) == (-8192, 8192)
-    assert reached("a = i != 0") == (-(2**40), 2**40)
-    assert reached("a = i.sum(-1)") == (-(2**40), 2**40)
-    assert reached("a = i.sum(-1)", dtype="int32") == (-(2**17), 2**17), "it may be added up in 32 bits"
+    assert reached("a = i != 0") == (-(2**54), 2**54)
+    assert reached("a = i.sum(-1)") == (-(2**54), 2**54)
+    assert reached("a = i.sum(-1)", dtype="int32") == (-(2**31) + 1, 2**31 - 1), "torch adds in 64 bits"
     # masks that would overflow, shapes and tables that depend on them
     assert reached("a = (1.0 - i) * -3.4e38") is None
     assert reached("a = torch.arange(i)") is None

@@ -1,12 +1,12 @@
 """Somebody's own model is captured in the sandbox, searched, judged, and run with its passes."""
 
-import importlib.util
 import io
 import json
 import shutil
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +39,7 @@ from passnet_core.whole_models.timing import TimingAnswer, TimingQuestion, Way
 from tests.example_playground import outcome, write_data
 from tests.waiting import seconds
 
-pytestmark = [pytest.mark.skipif(not importlib.util.find_spec("torch"), reason="no torch"), pytest.mark.long]
+pytestmark = [pytest.mark.settled, pytest.mark.long, pytest.mark.skipif(not find_spec("torch"), reason="no torch")]
 
 REFERENCES = BUNDLED_DATA / "bundles"
 SOLVED = ("add-layer-norm-7107d8", "linear-add-layer-norm-3f701e")

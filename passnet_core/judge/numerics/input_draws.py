@@ -34,6 +34,7 @@ INPUT_DRAWS = ("recorded", "typical", "wide", "signed", "sparse", "edges")
 FURTHER_DRAWS = (
     "ranges", "masks", "faint", "infinite", "huge", "limits", "tiny", "blank",
     "far", "undefined", "halves", "large", "weights", "offsets", "deep", "ties", "magnitudes",
+    "masked", "removed", "close", "small",
 )  # fmt: skip
 """Input draws for what a graph has and the others may not show. telling_draws chooses among them."""
 

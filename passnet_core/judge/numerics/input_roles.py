@@ -11,7 +11,7 @@ from passnet_core.graphs.effects import is_one_of, last_part
 from passnet_core.graphs.ir import Graph, Node, NodeKind, Ref
 from passnet_core.judge.numerics.constants import exact_constants
 from passnet_core.judge.numerics.draws.drawing import RECORDED_LIMIT
-from passnet_core.judge.numerics.integer_ranges import dtypes, indexings, whole_ranges
+from passnet_core.judge.numerics.integer_ranges import WholeRange, dtypes, indexings, whole_ranges
 from passnet_core.judge.numerics.parameters import parameters
 from passnet_core.judge.protocol.reference_bench import InputRole
 from passnet_core.operations.binding import bind, regular
@@ -59,7 +59,8 @@ def roles(graph: Graph, specs: Sequence[TensorSpec]) -> dict[str, InputRole]:
     types = dtypes(graph, specs)
     lost, halves, grows = _lost(graph), _halves(graph, types), _grows(graph, types, marks)
     ties, deep, sloping = _ties(graph, types), _deep(graph, types), _slopes(graph)
-    powers = _powers(graph)
+    powers, masked, removed, close = _powers(graph), _masked(graph, types, specs, deep), _removed(graph), _close(graph)
+    small = any(is_one_of(node, "linear_at_zero") for node in graph.operations)
     spans = any(last_part(node) == "hypot" for node in graph.operations)
     weights, reduces = parameters(graph, specs), any(_reduces(node, graph) for node in graph.operations)
     return {
@@ -82,6 +83,10 @@ def roles(graph: Graph, specs: Sequence[TensorSpec]) -> dict[str, InputRole]:
             slope=name in sloping,
             spans=spans,
             power=name in powers,
+            masked=name in masked,
+            removed=name in removed,
+            small=small,
+            close=_reach(ranges[name]) if name in close and name in ranges else 0,
         )
         for name, role in found.items()
     }
@@ -242,6 +247,47 @@ def _powers(graph: Graph) -> frozenset[str]:
             for each in readers
         ):
             found.add(node.name)
+    return frozenset(found)
+
+
+def _masked(
+    graph: Graph, types: Mapping[str, torch.dtype | None], specs: Sequence[TensorSpec], deep: Mapping[str, int]
+) -> frozenset[str]:
+    """The inputs that may be minus infinity where a mask removes elements: those that reach a softmax or a maximum as
+    far below zero as they are, along their last axis."""
+    last: set[int] = set()
+    for node in graph.operations:
+        axis = dict(bind(node).arguments).get("dim")
+        if (is_one_of(node, "softmaxes") or last_part(node) == "amax") and isinstance(axis, int):
+            last.add(axis)
+    rank = {spec.name: len(spec.shape) for spec in specs}
+    return frozenset(
+        name for name, sign in deep.items() if sign < 0 and last and last <= {-1, max(rank.values(), default=0) - 1}
+    )
+
+
+def _removed(graph: Graph) -> frozenset[str]:
+    """The inputs, or what they are added to, among whose elements the graph chooses."""
+    found: set[str] = set()
+    for node in graph.operations:
+        if is_one_of(node, "selecting"):
+            chosen = node.args[1:] if last_part(node) == "where" else node.args[:1]
+            ways = [way for each in chosen if isinstance(each, Ref) for way in _origins(graph, each)]
+            found.update(name for name, way in ways if way in ("itself", "value"))
+    return frozenset(found)
+
+
+def _reach(whole: WholeRange) -> int:
+    return whole.far[1] if whole.far is not None else 0
+
+
+def _close(graph: Graph) -> frozenset[str]:
+    """The inputs that the graph compares, or of which it takes differences, perhaps after moves and conversions."""
+    found: set[str] = set()
+    for node in graph.operations:
+        if is_one_of(node, "comparisons") or is_one_of(node, "counting"):
+            ways = [way for each in node.args if isinstance(each, Ref) for way in _origins(graph, each)]
+            found.update(name for name, way in ways if way in ("itself", "value"))
     return frozenset(found)
 
 

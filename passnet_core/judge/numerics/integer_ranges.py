@@ -18,7 +18,7 @@ from passnet_core.records import TensorSpec
 BEYOND = 3
 """How far beyond its recorded range an integer is drawn that indexes nothing: a mask of 0 and 1 gets 0 to 4."""
 
-REACHES = (1 << 40, 1 << 33, 1 << 17, 1 << 13, 1 << 11, 1 << 8)
+REACHES = (1 << 54, 1 << 40, 1 << 33, 1 << 17, 1 << 13, 1 << 11, 1 << 8)
 """How far such an integer is drawn from zero where the graph stays exact: beyond 32 bits, beyond 16, and so on."""
 
 EXACT = {torch.bfloat16: 1 << 8, torch.float16: 1 << 11, torch.float32: 1 << 17, torch.float64: 1 << 31}
@@ -227,19 +227,10 @@ def _stays_exact(
                 return False
             if math.isfinite(size) and size > torch.finfo(dtype).max:
                 return False
-        elif not size <= min(
-            *(torch.iinfo(each).max for each in (dtype, *_added(node, types))),
-            math.inf if len(wholes) == len(used) else 1 << 31,
-        ):
+        elif not size <= min(torch.iinfo(dtype).max, math.inf if len(wholes) == len(used) else 1 << 31):
             return False
         touched.add(node.name)
     return True
-
-
-def _added(node: Node, types: Mapping[str, torch.dtype | None]) -> list[torch.dtype]:
-    """The integers that the node adds up: a pass may do so in the dtype in which they are given."""
-    known = [types.get(each) for each in node.inputs] if last_part(node) in ("sum", "cumsum") else []
-    return [each for each in known if each is not None and each is not torch.bool and not each.is_floating_point]
 
 
 def dtypes(graph: Graph, specs: Sequence[TensorSpec]) -> dict[str, torch.dtype | None]:

@@ -98,6 +98,7 @@ def mutants(graph: Graph, specs: Sequence[TensorSpec]) -> tuple[Mutant, ...]:
         maker.guards(),
         maker.far_rows(),
         maker.short_cuts(),
+        maker.unguarded(),
         maker.narrowed(),
         maker.dropped(),
         maker.cousins(),
@@ -208,6 +209,25 @@ ROUNDINGS: Mapping[str, Mapping[str, Slip]] = {
 """Ways to round that differ at halves or at whole numbers only."""
 
 
+SMALL = 1e-6
+"""Numbers below this one may seem to be nothing."""
+
+NEAR_ZERO: Mapping[str, Slip] = {
+    "tanh": lambda steps, node, x: steps.call(
+        "operator.sub",
+        1.0,
+        steps.call(
+            "operator.truediv",
+            2.0,
+            steps.call("operator.add", steps.call("torch.exp", steps.call("operator.mul", x, 2.0)), 1.0),
+        ),
+    ),
+    "expm1": lambda steps, node, x: steps.call("operator.sub", steps.call("torch.exp", x), 1.0),
+    "log1p": lambda steps, node, x: steps.call("torch.log", steps.call("operator.add", x, 1.0)),
+}
+"""Formulas that lose all digits near zero."""
+
+
 class _Maker:
     """Makes the mutants of one graph. Each method yields those of one sort: (name, graph)."""
 
@@ -311,6 +331,26 @@ class _Maker:
                 early = steps.add(reading(node, {source.name: source.args[0]}))
                 steps.like(source, early, *source.args[1:])
                 yield f"{last_part(node)} before {last_part(source)} widens", steps.in_place_of(node)
+        for node in self.operations:
+            for name in ("float32", "int32", "float64"):
+                steps = _Steps(self.graph)
+                if self._counted_in(steps, node, name):
+                    yield f"{last_part(node)} in {name}", steps.in_place_of(node)
+
+    def _counted_in(self, steps: _Steps, node: Node, dtype: str) -> bool:
+        """Add the comparison or difference of integers in another dtype, if the node is one."""
+        known = {self.types.get(each) for each in node.inputs}
+        if not known or not known <= {torch.int64, torch.int32} or known == {getattr(torch, dtype)} or node.kwargs:
+            return False
+        if not is_one_of(node, "comparisons") and not is_one_of(node, "counting"):
+            return False
+        given = [
+            steps.method("to", each, Symbol(f"torch.{dtype}")) if isinstance(each, Ref) else each for each in node.args
+        ]
+        found = steps.like(node, *given)
+        if not is_one_of(node, "comparisons"):
+            steps.method("to", found, Symbol("torch.int64"))
+        return True
 
     def _made_of(self, name: str) -> Iterator[torch.dtype | None]:
         """The dtypes of what depends on the input."""
@@ -330,6 +370,10 @@ class _Maker:
         """Computations that are right for usual sizes: a least number that is not minus infinity, a maximum for slopes
         up to 1, squares without scaling, whole numbers added as floats, and the other side of equal edges."""
         return self._taken_for(self._short_cut)
+
+    def unguarded(self) -> Iterator[tuple[str, Graph]]:
+        """Computations that make NaN of what is removed: a softmax by halves, and selection by arithmetic."""
+        return self._taken_for(self._unguarded)
 
     def _taken_for(
         self, add: Callable[[_Steps, Node, str, Ref, Mapping[str, Value]], str | None]
@@ -397,6 +441,59 @@ class _Maker:
             steps.like(with_argument(node, ("kwargs", "right"), not arguments.get("right")), *node.args)
             return "the other side"
         return None
+
+    def _unguarded(
+        self, steps: _Steps, node: Node, name: str, first: Ref, arguments: Mapping[str, Value]
+    ) -> str | None:
+        dim = arguments.get("dim")
+        if name in ("softmax", "log_softmax") and isinstance(dim, int):
+            self._softmax_by_halves(steps, name, first, dim, arguments.get("dtype"))
+            return "halves without a guard"
+        if name == "where" and node.kind is NodeKind.CALL and len(node.args) == 3:
+            mask, kept, other = node.args
+            like = next((each for each in (kept, other) if isinstance(each, Ref)), None)
+            if like is None:
+                return None
+            inverse = steps.call("torch.logical_not", mask)
+            both = steps.call("operator.mul", kept, mask), steps.call("operator.mul", other, inverse)
+            steps.method("type_as", steps.call("operator.add", *both), like)
+            return "arithmetic"
+        if name.rstrip("_") == "masked_fill" and len(node.args) == 3:
+            mask, filled = node.args[1:]
+            if not isinstance(filled, int | float) or not math.isfinite(filled):
+                return None
+            both = steps.call("torch.logical_not", mask), steps.call("operator.mul", mask, filled)
+            total = steps.call("operator.add", steps.call("operator.mul", first, both[0]), both[1])
+            steps.method("type_as", total, first)
+            return "arithmetic"
+        if name.rstrip("_") in ("tril", "triu"):
+            steps.call("operator.mul", first, steps.like(node, steps.call("torch.ones_like", first), *node.args[1:]))
+            return "arithmetic"
+        return None
+
+    def _softmax_by_halves(self, steps: _Steps, name: str, value: Ref, dim: int, dtype: Value) -> None:
+        """The softmax as it is computed block by block, in two blocks; it takes a block of minus infinities for NaN."""
+        given: Value = steps.method("to", value, dtype) if isinstance(dtype, Symbol) else value
+        wide = self._wide(steps, given)
+        halves = steps.method("chunk", wide, 2, dim=dim)
+        most: Value = -math.inf
+        total: Value = 0.0
+        for place in range(2):
+            half = steps.call("operator.getitem", halves, place)
+            own = steps.method("amax", half, dim=dim, keepdim=True)
+            larger = steps.call("torch.maximum", own, most) if place else own
+            powers = steps.call("torch.exp", steps.call("operator.sub", half, larger))
+            sums = steps.method("sum", powers, dim=dim, keepdim=True)
+            if place:
+                before = steps.call("torch.exp", steps.call("operator.sub", most, larger))
+                sums = steps.call("operator.add", steps.call("operator.mul", total, before), sums)
+            most, total = larger, sums
+        less = steps.call("operator.sub", wide, most)
+        if name == "softmax":
+            share = steps.call("operator.truediv", steps.call("torch.exp", less), total)
+        else:
+            share = steps.call("operator.sub", less, steps.call("torch.log", total))
+        steps.method("type_as", share, given)
 
     def _wide(self, steps: _Steps, value: Value) -> Value:
         """The value in float32 if it may be in half precision: only the slip itself is to show."""
@@ -477,6 +574,15 @@ class _Maker:
             if name in ("ne", "eq") and node.args == (first, first):
                 steps.call(*(("torch.lt", first, -math.inf) if name == "ne" else ("torch.le", first, math.inf)))
                 yield f"{name} never sees NaN", steps.in_place_of(node)
+            if is_one_of(node, "linear_at_zero") and self.types.get(first.name) in (torch.float32, torch.float64):
+                seen = steps.call("torch.gt", steps.call("torch.abs", first), SMALL)
+                steps.call("operator.mul", steps.like(node, *node.args), seen)
+                yield f"{name} of small numbers lost", steps.in_place_of(node)
+                if name in NEAR_ZERO:
+                    steps = _Steps(self.graph)
+                    NEAR_ZERO[name](steps, node, first)
+                    yield f"{name} by another formula", steps.in_place_of(node)
+                steps = _Steps(self.graph)
             if name in named("turning") and len(node.args) == 1:
                 steps.like(node, steps.call("torch.clamp", first, -MOST_ANGLE, MOST_ANGLE))
                 yield f"angle of {name} cut off", steps.in_place_of(node)

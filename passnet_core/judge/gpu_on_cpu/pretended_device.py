@@ -153,6 +153,14 @@ class _Devices(TorchFunctionMode):
         if answer is not None:
             return answer(args[0]) if asked_by_bundle() else func(*args, **(kwargs or {}))
         named = dict(kwargs or {})
+        if func in FACTORIES and not _is_device(named.get("device")) and asked_by_bundle():
+            pinned = named.pop("pin_memory", False)
+            made = func(*args, **named)
+            if not pinned and str(torch.get_default_device()) == "cpu":
+                put_on_host(made)
+            return made
+        if func is torch.Tensor.to and any(map(_is_device, (*args[1:2], named.get("device")))) and on_host(args[0]):
+            args = (args[0].clone(), *args[1:])
         if isinstance(named.get("device"), int):
             named["device"] = _here
         named.pop("pin_memory", None)
@@ -161,6 +169,42 @@ class _Devices(TorchFunctionMode):
             given[1] = _here
         named = {key: _placed(value) for key, value in named.items()}
         return func(*given, **named)
+
+
+def _is_device(value: Any) -> bool:
+    """Whether this names the GPU."""
+    return isinstance(value, int) or _placed(value) is not value
+
+
+_on_host: dict[int, torch.UntypedStorage] = {}
+"""The memory that a bundle has made without naming the GPU, by what torch calls it. It is held, so that it stays its
+own."""
+
+
+def put_on_host(tensor: torch.Tensor) -> None:
+    """Note that a tensor lies in memory that no kernel on a GPU could use."""
+    with torch._C.DisableTorchFunction():
+        storage = tensor.untyped_storage()
+        _on_host[storage._cdata] = storage
+
+
+def on_host(tensor: torch.Tensor) -> bool:
+    """Whether a tensor lies in such memory."""
+    with torch._C.DisableTorchFunction():
+        return tensor.untyped_storage()._cdata in _on_host
+
+
+def _onto_gpu(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor.clone() if on_host(tensor) else tensor
+
+
+FACTORIES = frozenset(
+    {
+        torch.empty, torch.zeros, torch.ones, torch.full, torch.rand, torch.randn, torch.randint, torch.arange,
+        torch.linspace, torch.eye, torch.tensor, torch.scalar_tensor, torch.empty_strided, torch.from_numpy,
+    }
+)  # fmt: skip
+"""What makes a tensor on the CPU unless a device is named."""
 
 
 def _placed(value: Any) -> Any:
@@ -181,7 +225,7 @@ ANSWERS: Mapping[Any, Function] = {
     torch.Tensor.is_cpu: lambda tensor: False,
     torch.Tensor.device: lambda each: torch.device("cuda", 0) if each.device.type == "cpu" else each.device,
     torch.Tensor.get_device: lambda tensor: 0,
-    torch.Tensor.cuda: _unchanged,
+    torch.Tensor.cuda: _onto_gpu,
     torch.Tensor.pin_memory: _unchanged,
 }
 """What a bundle is told of a tensor."""

@@ -59,7 +59,7 @@ def roles(graph: Graph, specs: Sequence[TensorSpec]) -> dict[str, InputRole]:
     types = dtypes(graph, specs)
     lost, halves, grows = _lost(graph), _halves(graph, types), _grows(graph, types, marks)
     ties, deep, sloping = _ties(graph, types), _deep(graph, types), _slopes(graph)
-    powers, masked, removed, close = _powers(graph), _masked(graph, types, specs, deep), _removed(graph), _close(graph)
+    powers, masked, removed, close = _powers(graph), _masked(graph, specs, deep), _removed(graph), _close(graph)
     small = any(is_one_of(node, "linear_at_zero") for node in graph.operations)
     spans = any(last_part(node) == "hypot" for node in graph.operations)
     weights, reduces = parameters(graph, specs), any(_reduces(node, graph) for node in graph.operations)
@@ -83,7 +83,7 @@ def roles(graph: Graph, specs: Sequence[TensorSpec]) -> dict[str, InputRole]:
             slope=name in sloping,
             spans=spans,
             power=name in powers,
-            masked=name in masked,
+            masked=masked.get(name, ""),
             removed=name in removed,
             small=small,
             close=_reach(ranges[name]) if name in close and name in ranges else 0,
@@ -250,20 +250,23 @@ def _powers(graph: Graph) -> frozenset[str]:
     return frozenset(found)
 
 
-def _masked(
-    graph: Graph, types: Mapping[str, torch.dtype | None], specs: Sequence[TensorSpec], deep: Mapping[str, int]
-) -> frozenset[str]:
-    """The inputs that may be minus infinity where a mask removes elements: those that reach a softmax or a maximum as
-    far below zero as they are, along their last axis."""
-    last: set[int] = set()
-    for node in graph.operations:
+def _masked(graph: Graph, specs: Sequence[TensorSpec], deep: Mapping[str, int]) -> dict[str, str]:
+    """The inputs that may be minus infinity where a mask removes elements: those that reach a softmax or a maximum
+    along the last axis as far below zero as they are."""
+    axes: set[int] = set()
+    before: set[str] = set()
+    for node in reversed(graph.operations):
         axis = dict(bind(node).arguments).get("dim")
         if (is_one_of(node, "softmaxes") or last_part(node) == "amax") and isinstance(axis, int):
-            last.add(axis)
-    rank = {spec.name: len(spec.shape) for spec in specs}
-    return frozenset(
-        name for name, sign in deep.items() if sign < 0 and last and last <= {-1, max(rank.values(), default=0) - 1}
-    )
+            axes.add(axis)
+            before.update(node.inputs)
+        if node.name in before:
+            before.update(node.inputs)
+    if not axes or not axes <= {-1, max(len(spec.shape) for spec in specs) - 1}:
+        return {}
+    masks = (is_one_of(node, "selecting") or is_one_of(node, "adding_masks") for node in graph.operations)
+    masking = any(of and node.name in before and len(node.inputs) > 1 for of, node in zip(masks, graph.operations))
+    return {name: "added" if masking else "alone" for name, sign in deep.items() if sign < 0}
 
 
 def _removed(graph: Graph) -> frozenset[str]:

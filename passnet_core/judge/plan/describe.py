@@ -36,6 +36,13 @@ def flat(steps: Sequence[Json]) -> Iterator[Json]:
             yield step
 
 
+def tensors_of(returned: Mapping[str, Any]) -> Iterator[Json]:
+    """The places of the tensors in what a call returned."""
+    for each in returned.get("tuple", returned.get("list", [returned])):
+        if "tensor" in each:
+            yield each["tensor"]
+
+
 def _step(step: Json) -> str:
     if "launch" in step:
         named = [*map(_argument, step["args"]), *(f"{name}={_argument(each)}" for name, each in step["kwargs"].items())]

@@ -20,8 +20,9 @@ from passnet_core.graphs.rewriting import TracedPass
 from passnet_core.judge.gpu_on_cpu.needs_gpu import root_of
 from passnet_core.judge.gpu_on_cpu.strict_memory import ChangedMemory, LaunchMemory, Memory
 from passnet_core.judge.numerics.bits import bits, same_bits
+from passnet_core.judge.plan.describe import tensors_of
 from passnet_core.judge.plan.kernel_loading import LoadedKernels
-from passnet_core.judge.plan.record import Indescribable, signature, tensors_of, value_of
+from passnet_core.judge.plan.record import Indescribable, signature, value_of
 from passnet_core.judge.plan.wanted import PlanWanted
 
 Json = Mapping[str, Any]

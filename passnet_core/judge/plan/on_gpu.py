@@ -19,9 +19,10 @@ from triton.runtime import driver
 from triton.runtime.errors import OutOfResources, PTXASError
 
 from passnet_core.judge.numerics.bits import same_bits
+from passnet_core.judge.plan.describe import tensors_of
 from passnet_core.judge.plan.execute import NONSENSE, Lent, NotExecuted, question, tensors_in
 from passnet_core.judge.plan.kernel_loading import LoadedKernels
-from passnet_core.judge.plan.record import ALIGNED_BYTES, Indescribable, PreparedWeight, tensors_of, value_of
+from passnet_core.judge.plan.record import ALIGNED_BYTES, Indescribable, PreparedWeight, value_of
 from passnet_core.judge.plan.wanted import PlanWanted
 
 Json = Mapping[str, Any]

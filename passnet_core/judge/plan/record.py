@@ -12,6 +12,7 @@ A tensor in it is a part of an argument, of what was made, or of a constant. Mem
 call is made anew in each call, and filled as it was when the function made it."""
 
 import itertools
+import json
 import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,6 +31,7 @@ from triton.runtime.autotuner import Autotuner
 from triton.runtime.interpreter import InterpretedFunction
 
 from passnet_core.judge.gpu_on_cpu import launching, pretended_device
+from passnet_core.judge.plan.describe import tensors_of
 from passnet_core.judge.plan.operations import (
     PROPERTIES,
     READS,
@@ -146,6 +148,8 @@ class PlanRecorder:
         self.mode = FakeTensorMode(allow_non_fake_inputs=True)
         self.kept: dict[int, _Region] = {}
         """What was made in earlier calls, by what torch calls a storage; each is held, so that this stays its own."""
+        self.asked: set[str] = set()
+        """The calls that were recorded before: once more, their arguments require gradients, as a model's do."""
         self._names = itertools.count()
 
     def name(self) -> str:
@@ -157,7 +161,9 @@ class PlanRecorder:
         prepare(weights) returned.
 
         Raises NoPlan, NotPlain, and what the function raises."""
-        recording = _Recording(self, prepared)
+        asked = json.dumps([key, list(given)])
+        recording = _Recording(self, prepared, with_gradients=asked in self.asked)
+        self.asked.add(asked)
         try:
             with recording.listening():
                 arguments = [recording.argument(f"argument {index}", each) for index, each in enumerate(given)]
@@ -165,6 +171,9 @@ class PlanRecorder:
                 result = function(*arguments)
                 with torch._C.DisableTorchFunction():
                     require_plain(result)
+                    results = [each for each in tree_leaves(result) if isinstance(each, torch.Tensor)]
+                    if any(map(pretended_device.on_host, results)):
+                        raise NoPlan("it returns a tensor on the CPU")
                     returned = recording.described(result)
             return recording.planned(key, returned)
         except DataDependentOutputException as error:
@@ -185,6 +194,7 @@ class _Recording:
 
     recorder: PlanRecorder
     prepared: Sequence[Any]
+    with_gradients: bool = False
     calling: bool = False
     """Whether the function has its arguments."""
     steps: list[Json] = field(default_factory=list)
@@ -216,7 +226,7 @@ class _Recording:
             tensor = torch.empty_strided(given["shape"], given["strides"], dtype=getattr(torch, given["dtype"]))
             with torch._C.DisableTorchFunction():
                 self._region(name, tensor.untyped_storage(), given["address"]).is_made = False
-            return tensor
+            return tensor.requires_grad_(self.with_gradients and tensor.is_floating_point())
         if "prepared" in given:
             return self.prepared[given["prepared"]]
         for kind, container in (("list", list), ("tuple", tuple)):
@@ -243,6 +253,8 @@ class _Recording:
             return tensor
         with _real():
             found: torch.Tensor = self.recorder.mode.from_tensor(tensor)
+        if pretended_device.on_host(tensor):
+            pretended_device.put_on_host(found)
         if (storage := found.untyped_storage())._cdata not in self.regions:
             with _real():
                 content = torch.empty(0, dtype=torch.uint8).set_(tensor.detach().untyped_storage()).clone()
@@ -366,6 +378,11 @@ class _Recording:
             self.note("kernel", str(function.__name__))
             kwargs |= defaults(function, kernel.arg_names, args, kwargs)
             sizes, own, options = launching.resolved(function, grid, args, kwargs)
+            for name, each in (*zip(kernel.arg_names, args), *own.items()):
+                if isinstance(each, torch.Tensor) and pretended_device.on_host(each):
+                    raise ValueError(
+                        f"{function.__name__} is launched with {name} on the CPU, where no kernel finds it"
+                    )
             for hook in kernel.pre_run_hooks:
                 hook(*args, **own)
             with torch._C.DisableTorchFunction():
@@ -547,13 +564,6 @@ def value_of(given: Mapping[str, Any]) -> Any:
         case {"list": list(items)}:
             return [value_of(each) for each in items]
     raise NoPlan(f"it is given what no plan can hold: {str(given)[:80]}")
-
-
-def tensors_of(returned: Mapping[str, Any]) -> Iterator[Json]:
-    """The places of the tensors in what a call returned."""
-    for each in returned.get("tuple", returned.get("list", [returned])):
-        if "tensor" in each:
-            yield each["tensor"]
 
 
 def constants_of(function: Any) -> Iterator[tuple[str, str, Any]]:

@@ -28,7 +28,8 @@ class InputRole:
     are far from zero or from each other. ties: like halves, if compared values are made of the input. deep: -1 where it
     takes the maximum of rows that may lie far below zero, 1 for a minimum above. slope: it scales the negative part of
     a value. spans: squares may leave the range of the dtype where the graph does not. power: nothing but
-    its exponential is taken. masked: the graph takes a softmax along its last axis, or the maximum of something close.
+    its exponential is taken. masked: the graph takes a softmax or a maximum along its last axis: "added" if it
+    masks elements before, by adding or choosing, else "alone".
     removed: the graph chooses among its elements. close: of integers, how far those may be drawn that are compared.
     small: the graph computes a function that is about linear at zero."""
 
@@ -54,7 +55,7 @@ class InputRole:
     slope: bool = False
     spans: bool = False
     power: bool = False
-    masked: bool = False
+    masked: str = ""
     removed: bool = False
     close: int = 0
     small: bool = False

@@ -2,15 +2,18 @@
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import torch
 
-from passnet_core.judge.plan.describe import described, flat
+from passnet_core.judge.plan.describe import described, flat, tensors_of
 from passnet_core.judge.stages.findings import Census
 from passnet_core.judge.stages.verify_session import ExecutedCall, VerifySession
 from passnet_core.records import EXECUTED, Evidence, Verdict
+
+MOST_REPEATED = 2
+"""How often copies may put the same elements into a result."""
 
 
 def executed(session: VerifySession) -> Census | None:
@@ -33,6 +36,9 @@ def executed(session: VerifySession) -> Census | None:
                 f" {call.executed.copied[0].rstrip('.')}."
             )
             return Census(Verdict.LIBRARY, reason, (), (Evidence(EXECUTED, "\n".join(call.executed.copied)),))
+    for repeated in _repeated(plan for each in session.planned_calls for plan in each.watched.watched.plans):
+        reason = f"The values are right, but not computed by the bundle's own kernels alone: {repeated}."
+        return Census(Verdict.LIBRARY, reason, (), (Evidence(EXECUTED, repeated),))
     if (other := planned.recorded_anew()) is not None:
         return other
     call = next((each for each in session.planned_calls if each.watched.input_draw == "typical"), call)
@@ -42,6 +48,29 @@ def executed(session: VerifySession) -> Census | None:
     )
     text = "\n".join((text, *_described(call, planned.names)))
     return Census(Verdict.VALUES_ONLY, "", (), (Evidence(EXECUTED, text, _traffic(session, call)),))
+
+
+def _repeated(plans: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """Say which results torch's copies have filled with the same elements several times."""
+    for plan in plans:
+        try:
+            copies = [step for step in flat(plan["steps"]) if "copy" in step]
+            returned = list(dict.fromkeys(str(place["in"]) for place in tensors_of(plan["returned"])))
+            for index, name in enumerate(returned):
+                into = [(each["copy"]["tensor"], each["to"]["tensor"]) for each in copies]
+                pairs = [(source, target) for source, target in into if target["in"] == name]
+                filled = sum(math.prod(target["shape"]) for _, target in pairs)
+                distinct = {json.dumps(source): _distinct(source) for source, _ in pairs}
+                if filled >= MOST_REPEATED * sum(distinct.values()) and filled > 1:
+                    yield f"copies by PyTorch, not kernels, put the same elements into result {index} again and again"
+        except (AttributeError, KeyError, TypeError, ValueError, IndexError):
+            # the planner has told it in another form
+            continue
+
+
+def _distinct(place: Mapping[str, Any]) -> int:
+    """How many elements of its memory a tensor has, those that lie in one place counted once."""
+    return math.prod(size for size, stride in zip(place["shape"], place["strides"]) if stride)
 
 
 def _described(call: ExecutedCall, names: Mapping[str, str]) -> Iterator[str]:

@@ -170,3 +170,19 @@ def test_memory_that_few_programs_leave_unwritten_holds_zeros() -> None:
         filled = torch.ones(3)
     assert not any(bool(each.any()) for each in made)
     assert filled.tolist() == [1, 1, 1]
+
+
+HUGE = (5, 32_768, 16_384)
+"""More elements than 32 bits number, in inputs that nobody could hold."""
+
+
+@pytest.mark.parametrize("start", ["tl.program_id(0)", "tl.program_id(0).to(tl.int64)"])
+def test_offsets_of_32_bits_are_found_where_no_call_is_made(backend: LocalBackend, start: str) -> None:
+    code = PATTERN + KERNEL.replace("LARGE", "tl.maximum(total, 0.0)").replace("GRID", "triton.cdiv(count, 1024)")
+    code = code.replace("at = tl.program_id(0) *", f"at = {start} *").replace("EVERYTHING", "False")
+    outcome = judged(backend, replace(job(code), subgraph=subgraph(HUGE)))
+    if "int64" in start:
+        assert outcome.verdict is Verdict.VALUES_ONLY, f"{outcome.reason} {outcome.log_tail}"
+    else:
+        assert outcome.verdict is Verdict.CRASHED, outcome.reason
+        assert "at the recorded sizes" in outcome.reason

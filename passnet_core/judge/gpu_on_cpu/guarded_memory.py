@@ -128,19 +128,19 @@ class _GuardedAccess(NativeAccess):
     """Refuses accesses outside the memory of a launch."""
 
     def load(self, pointers: Any, mask: Any, other: Any, kind: Any) -> Any:
-        _guard(pointers, mask, np.dtype(kind).itemsize, "loads", NEAR_BYTES)
+        guard(pointers, mask, np.dtype(kind).itemsize, "loads", NEAR_BYTES)
         return self._plain.load(pointers, mask, other, kind)
 
     def store(self, pointers: Any, values: Any, mask: Any) -> Any:
-        _guard(pointers, mask, values.dtype.itemsize, "stores")
+        guard(pointers, mask, values.dtype.itemsize, "stores")
         return self._plain.store(pointers, values, mask)
 
     def atomic_rmw(self, operation: Any, pointers: Any, values: Any, mask: Any, semantic: Any) -> Any:
-        _guard(pointers, mask, values.dtype.itemsize, "changes memory")
+        guard(pointers, mask, values.dtype.itemsize, "changes memory")
         return self._plain.atomic_rmw(operation, pointers, values, mask, semantic)
 
     def atomic_cas(self, pointers: Any, expected: Any, values: Any, semantic: Any) -> Any:
-        _guard(pointers, np.True_, values.dtype.itemsize, "changes memory")
+        guard(pointers, np.True_, values.dtype.itemsize, "changes memory")
         return self._plain.atomic_cas(pointers, expected, values, semantic)
 
 
@@ -152,7 +152,7 @@ def _in_one(addresses: np.ndarray, size: int, near: int) -> bool:
     return any(each.start - near <= first and last <= each.end + near for each in _held)
 
 
-def _guard(pointers: np.ndarray, mask: Any, size: int, doing: str, near: int = 0) -> None:
+def guard(pointers: np.ndarray, mask: Any, size: int, doing: str, near: int = 0) -> None:
     """Raise OutsideMemory if a lane of the mask is farther than so many bytes outside of the launch's memory."""
     # mostly even the lanes that the mask leaves out are inside
     if _in_one(pointers, size, near):

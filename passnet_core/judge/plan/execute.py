@@ -202,14 +202,64 @@ class Lent:
         return found
 
 
-class _PlanCall:
+class PlanMemory:
+    """The memory that a plan uses, by its names in the plan: a storage, and where what is named begins in it."""
+
+    def __init__(self, plans: Plans) -> None:
+        self.plans = plans
+        self.regions: dict[str, tuple[torch.UntypedStorage, int]] = {}
+
+    def launch(self, step: Json) -> None:
+        """Launch a kernel."""
+        kernel = self.plans.kernels.function(**step["launch"])
+        for each in step.get("constants", ()):
+            # as they were in the call: the bundle may have chosen them when it was loaded
+            self.plans.kernels.set_constant(each["file"], each["name"], self.value(each["value"]))
+        args = [self.value(each) for each in step["args"]]
+        kwargs = {name: self.value(each) for name, each in step["kwargs"].items()}
+        kernel.run(*args, grid=tuple(int(size) for size in step["grid"]), warmup=False, **kwargs)
+
+    def value(self, described: Json) -> Any:
+        """The inverse of what a recording describes."""
+        match described:
+            case {"tensor": place}:
+                return self.tensor(place)
+            case {"tuple": list(items)}:
+                return tuple(self.value(each) for each in items)
+            case {"list": list(items)}:
+                return [self.value(each) for each in items]
+            case {"function": {"file": file, "name": name, "line": line}}:
+                return self.plans.kernels.function(file, name, line)
+            case {"descriptor": fields}:
+                from triton.tools.tensor_descriptor import TensorDescriptor
+
+                return TensorDescriptor(**{name: self.value(each) for name, each in fields.items()})
+        return value_of(described)
+
+    def tensor(self, place: Json) -> torch.Tensor:
+        if place["in"] not in self.regions:
+            raise NotExecuted(f"a call uses {place['in']}, which it was not given")
+        storage, base = self.regions[place["in"]]
+        dtype = getattr(torch, place["dtype"])
+        start = base + int(place["offset"])
+        shape, strides = [int(each) for each in place["shape"]], [int(each) for each in place["strides"]]
+        reach = sum((size - 1) * stride for size, stride in zip(shape, strides, strict=True)) + 1
+        # torch would let the storage grow
+        if 0 not in shape and (
+            start < 0 or start % dtype.itemsize or start + reach * dtype.itemsize > storage.nbytes()
+        ):
+            raise NotExecuted("a call uses memory beyond what it was given")
+        return torch.empty(0, dtype=dtype).set_(storage, start // dtype.itemsize, shape, strides)
+
+
+class _PlanCall(PlanMemory):
     """A plan that is executed on these arguments."""
 
     def __init__(self, execution: Execution, asked: str, arguments: Sequence[Any]) -> None:
+        super().__init__(execution.plans)
         self.execution, self.asked = execution, asked
         self.plan, constants = execution.plans.known[asked]
         self.arguments = dict(tensors_in("argument", arguments))
-        self.regions: dict[str, tuple[torch.UntypedStorage, int]] = {}
         self.lent: dict[int, Lent] = {}
         """The memory of the arguments, by its address."""
         for name, value in self.arguments.items():
@@ -251,7 +301,7 @@ class _PlanCall:
     def _run(self, steps: Sequence[Json]) -> None:
         for place, step in enumerate(steps):
             if "launch" in step:
-                self._launch(step)
+                self.launch(step)
             elif "fill" in step:
                 with self._changing(step["fill"]["tensor"]):
                     self._fill(step)
@@ -276,16 +326,10 @@ class _PlanCall:
             refused.add((self.asked, place, chosen))
             raise ChoiceRefused from error
 
-    def _launch(self, step: Json) -> None:
-        kernel = self.execution.plans.kernels.function(**step["launch"])
-        for each in step.get("constants", ()):
-            # as they were in the call: the bundle may have chosen them when it was loaded
-            self.execution.plans.kernels.set_constant(each["file"], each["name"], self.value(each["value"]))
-        args = [self.value(each) for each in step["args"]]
-        kwargs = {name: self.value(each) for name, each in step["kwargs"].items()}
+    def launch(self, step: Json) -> None:
         memory = self.execution.memory
         memory.one_warp = step.get("options", {}).get("num_warps") == {"value": 1}
-        kernel.run(*args, grid=tuple(int(size) for size in step["grid"]), warmup=False, **kwargs)
+        super().launch(step)
         if memory.launches:
             self._note(memory.launches[-1])
 
@@ -365,42 +409,10 @@ class _PlanCall:
         provenance, offset = self._provenance(step["fill"]["tensor"])
         provenance.of(target, offset).fill_(FILLED)
 
-    def value(self, described: Json) -> Any:
-        """The inverse of what a recording describes."""
-        match described:
-            case {"tensor": place}:
-                return self.tensor(place)
-            case {"tuple": list(items)}:
-                return tuple(self.value(each) for each in items)
-            case {"list": list(items)}:
-                return [self.value(each) for each in items]
-            case {"function": {"file": file, "name": name, "line": line}}:
-                return self.execution.plans.kernels.function(file, name, line)
-            case {"descriptor": fields}:
-                from triton.tools.tensor_descriptor import TensorDescriptor
-
-                return TensorDescriptor(**{name: self.value(each) for name, each in fields.items()})
-        return value_of(described)
-
     def _provenance(self, place: Json) -> tuple[Provenance, int]:
         """The provenance of the storage in which a tensor lies, and the tensor's offset there, in bytes."""
         storage, base = self.regions[place["in"]]
         return self.execution.provenance(storage, GIVEN), base + int(place["offset"])
-
-    def tensor(self, place: Json) -> torch.Tensor:
-        if place["in"] not in self.regions:
-            raise NotExecuted(f"a call uses {place['in']}, which it was not given")
-        storage, base = self.regions[place["in"]]
-        dtype = getattr(torch, place["dtype"])
-        start = base + int(place["offset"])
-        shape, strides = [int(each) for each in place["shape"]], [int(each) for each in place["strides"]]
-        reach = sum((size - 1) * stride for size, stride in zip(shape, strides, strict=True)) + 1
-        # torch would let the storage grow
-        if 0 not in shape and (
-            start < 0 or start % dtype.itemsize or start + reach * dtype.itemsize > storage.nbytes()
-        ):
-            raise NotExecuted("a call uses memory beyond what it was given")
-        return torch.empty(0, dtype=dtype).set_(storage, start // dtype.itemsize, shape, strides)
 
 
 def _bytes_within(memory: torch.Tensor, tensor: torch.Tensor, offset: int) -> torch.Tensor:

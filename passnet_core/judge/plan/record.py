@@ -82,7 +82,8 @@ def _signature(value: Any) -> Json:
             "dtype": str(value.dtype).removeprefix("torch."),
             "shape": list(value.shape),
             "strides": list(value.stride()),
-            "address": value.data_ptr() % ALIGNED_BYTES,
+            # a fake one has no address, and stands for one that was allocated
+            "address": 0 if isinstance(value, FakeTensor) else value.data_ptr() % ALIGNED_BYTES,
         }
     if type(value) in (tuple, list):
         return {"list" if type(value) is list else "tuple": [_signature(each) for each in value]}

@@ -10,7 +10,16 @@ from typing import Any
 
 import torch
 
-from passnet_core.judge.protocol.messages import CandidateFault, Executed, Fills, Launches, Loaded, Preparation, Watched
+from passnet_core.judge.protocol.messages import (
+    CandidateFault,
+    Executed,
+    Fills,
+    Given,
+    Launches,
+    Loaded,
+    Preparation,
+    Watched,
+)
 from passnet_core.judge.stages import census
 from passnet_core.judge.stages.findings import Census, Decided, Verification
 from passnet_core.judge.supervisor.worker_process import WorkerProcess
@@ -102,6 +111,15 @@ class PlannedCandidate:
                 return found
             self._learn(found)
         raise CandidateFault("plan", f"one call of it needs more than {MOST_PLANS}.")
+
+    def launch_at(self, name: str, forms: Sequence[Given]) -> None:
+        """As the worker's, once there is a plan for whatever the graph calls. The plans serve for nothing else."""
+        before = dict(self.plans)
+        for _ in range(MOST_PLANS):
+            if (wanted := self.executor.launch_at(name, forms)) is None:
+                break
+            self._learn(wanted)
+        self.plans = before
 
     def _learn(self, asked: str) -> None:
         """Let the executor have the plan that it asked for."""

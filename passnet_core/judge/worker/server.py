@@ -201,6 +201,7 @@ class _WorkerServer:
             "pack": self._pack,
             "learn": self._learn,
             "execute": self._execute,
+            "launch at": self._launch_at,
             "copying": self._copying,
             "facts": self._facts,
             "propagate": self._propagate,
@@ -402,6 +403,25 @@ class _WorkerServer:
                 return framing.WireMessage({"wanted": wanted.asked})
             except ChoiceRefused:
                 continue
+
+    def _launch_at(self, request: framing.WireMessage) -> framing.WireMessage:
+        """Launch at sizes at which no call is made, or tell which plan is missing."""
+        from passnet_core.judge.gpu_on_cpu.sampling import MOST_S, Sampling
+        from passnet_core.judge.gpu_on_cpu.work import counted
+        from passnet_core.judge.plan.full_size import FullSizeLaunches, NotLaunched
+
+        call = self.calls[request.fields["name"]]
+        assert self.plans is not None
+        with counted(MOST_S) as work:
+            launches = FullSizeLaunches(self.plans, Sampling(work, random.Random(), last=True))
+            try:
+                with call.replaced(launches.functions(list(self.replacements))):
+                    launches.call(call, _given(request.fields["forms"]))
+            except PlanWanted as wanted:
+                return framing.WireMessage({"wanted": wanted.asked})
+            except NotLaunched:
+                return framing.WireMessage({"launched": False})
+        return framing.WireMessage({"launched": True})
 
     def _executed(self, fields: dict[str, Any]) -> framing.WireMessage:
         from passnet_core.judge.gpu_on_cpu import strict_memory

@@ -4,8 +4,11 @@ there. Loads give zeros.
 The rest of the graph runs on fake tensors, and tells what is called with arguments of which form. Nothing is compared.
 A kernel that leaves the memory of its launch at these sizes, as with offsets of 32 bits, raises OutsideMemory."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import math
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 from unittest import mock
 
@@ -18,6 +21,9 @@ from torch.utils._python_dispatch import _disable_current_modes
 from passnet_core.judge.gpu_on_cpu import launching
 from passnet_core.judge.gpu_on_cpu.guarded_memory import NEAR_BYTES, NativeAccess, OutsideMemory, guard
 from passnet_core.judge.gpu_on_cpu.needs_gpu import root_of
+from passnet_core.judge.gpu_on_cpu.sampling import Sampling
+from passnet_core.judge.gpu_on_cpu.work import InterpreterWork
+from passnet_core.judge.plan.describe import flat, tensors_of
 from passnet_core.judge.plan.execute import Json, PlanMemory, Plans, question, tensors_in
 from passnet_core.judge.plan.record import Indescribable
 from passnet_core.judge.plan.wanted import PlanWanted
@@ -37,10 +43,14 @@ class NotLaunched(Exception):
 
 @dataclass
 class FullSizeLaunches:
-    """Stands in for the replacement functions. chosen: chooses the programs of a launch that run."""
+    """Stands in for the replacement functions. work: what the interpreter has done so far.
+
+    unfilled: results that all programs together cannot fill, if each stores as much as the one of those that ran which
+    stored most; in words."""
 
     plans: Plans
-    chosen: launching.Watcher
+    work: InterpreterWork
+    unfilled: list[str] = field(default_factory=list)
 
     def call(self, run: Callable[[list[Any]], Any], forms: Sequence[TensorForm | int]) -> None:
         """Run the graph on inputs of these forms. Raises PlanWanted, REFUSED, and NotLaunched."""
@@ -68,11 +78,12 @@ class FullSizeLaunches:
             plan, constants = self.plans.known[asked]
             with torch._C.DisableTorchFunction(), _disable_current_modes():
                 memory = _VoidMemory(self.plans, plan, arguments, len(constants))
-                launching.watchers.append(self.chosen)
                 access = VoidAccess(interpreter._interpreter)
+                launching.watchers.append(_FewPrograms(self.work, access))
                 try:
                     with mock.patch.object(interpreter, "_interpreter", access):
                         memory.launch_all(plan["steps"])
+                    self.unfilled += memory.unfilled(plan, access.reach)
                 except Exception as error:
                     if isinstance(root := root_of(error), REFUSED):
                         raise type(root)(f"{root}, at the recorded sizes") from error
@@ -142,7 +153,18 @@ class VoidTensor:
 
 
 class VoidAccess(NativeAccess):
-    """Loads zeros and stores nothing, within the memory of a launch; refuses the rest."""
+    """Loads zeros and stores nothing, within the memory of a launch; refuses the rest.
+
+    stored: how many bytes the present program has stored, by the number of the memory. reach: how many all programs of
+    all launches can have stored at most."""
+
+    def __init__(self, plain: Any) -> None:
+        super().__init__(plain)
+        self.stored: Counter[int] = Counter()
+        self.reach: Counter[int] = Counter()
+
+    def _note(self, pointers: Any, count: int) -> None:
+        self.stored[int(pointers.flat[0]) // APART] += count
 
     def load(self, pointers: Any, mask: Any, other: Any, kind: Any) -> Any:
         guard(pointers, mask, np.dtype(kind).itemsize, "loads", NEAR_BYTES)
@@ -150,14 +172,35 @@ class VoidAccess(NativeAccess):
 
     def store(self, pointers: Any, values: Any, mask: Any) -> Any:
         guard(pointers, mask, values.dtype.itemsize, "stores")
+        lanes = int(np.broadcast_to(mask, pointers.shape).sum())
+        # where the zeros leave out everything, numbers may not
+        self._note(pointers, (lanes or pointers.size) * values.dtype.itemsize)
 
     def atomic_rmw(self, operation: Any, pointers: Any, values: Any, mask: Any, semantic: Any) -> Any:
         guard(pointers, mask, values.dtype.itemsize, "changes memory")
+        self._note(pointers, APART)
         return np.zeros_like(values)
 
     def atomic_cas(self, pointers: Any, expected: Any, values: Any, semantic: Any) -> Any:
         guard(pointers, np.True_, values.dtype.itemsize, "changes memory")
+        self._note(pointers, APART)
         return expected
+
+
+class _FewPrograms(Sampling):
+    """The last program of each launch, and some others."""
+
+    def __init__(self, work: InterpreterWork, access: VoidAccess) -> None:
+        super().__init__(work, random.Random(), last=True)
+        self.access = access
+
+    def run(self, places: Sequence[launching.Place], program: Callable[[launching.Place], None]) -> None:
+        most: Counter[int] = Counter()
+        for place in self.chosen(places):
+            self.access.stored.clear()
+            program(place)
+            most |= self.access.stored
+        self.access.reach.update({number: size * len(places) for number, size in most.items()})
 
 
 class _VoidMemory(PlanMemory):
@@ -180,10 +223,30 @@ class _VoidMemory(PlanMemory):
             elif "choices" in step:
                 self.launch_all(step["choices"][0])
 
+    def unfilled(self, plan: Json, reach: Mapping[int, int]) -> Iterator[str]:
+        """Say which results nothing can fill. reach: what the launches can store, by the number of the memory."""
+        filled = dict(reach)
+        for step in flat(plan["steps"]):
+            if target := step.get("to", step.get("fill")):
+                number = self.storages[target["tensor"]["in"]].address // APART
+                filled[number] = filled.get(number, 0) + _bytes_of(target["tensor"])
+        for index, place in enumerate(tensors_of(plan["returned"])):
+            kind, _, which = place["in"].partition(" ")
+            if kind == "made" and plan["made"][int(which)]["fill"] is None:
+                known, size = filled.get(self.storages[place["in"]].address // APART, 0), _bytes_of(place)
+                if known < size:
+                    yield f"result {index} of {size} bytes, of which all programs together store {known}"
+
     def tensor(self, place: Json) -> Any:
         shape, strides = torch.Size(map(int, place["shape"])), tuple(map(int, place["strides"]))
         storage = self.storages[place["in"]]
         return VoidTensor(storage, getattr(torch, place["dtype"]), shape, strides, int(place["offset"]))
+
+
+def _bytes_of(place: Json) -> int:
+    """How many bytes a tensor has; those that lie in one place are counted once."""
+    distinct = math.prod(size for size, stride in zip(place["shape"], place["strides"]) if stride)
+    return int(distinct) * int(getattr(torch, place["dtype"]).itemsize)
 
 
 def _fake(form: TensorForm) -> torch.Tensor:

@@ -105,6 +105,8 @@ def plain(value: Any) -> Json:
         return {"type": value.name}
     if isinstance(value, torch.dtype):
         return {"dtype": str(value).removeprefix("torch.")}
+    if isinstance(value, torch.device):
+        return {"device": value.type}
     if type(value) in (tuple, list, torch.Size):
         return {"list" if type(value) is list else "tuple": [plain(each) for each in value]}
     if hasattr(value, "fn") and hasattr(value.fn, "__code__"):
@@ -560,6 +562,9 @@ def value_of(given: Mapping[str, Any]) -> Any:
             return tl.dtype(name)
         case {"dtype": str(name)}:
             return getattr(torch, name)
+        case {"device": str()}:
+            # a graph has one, whatever it is called where a plan is recorded or executed
+            return torch.device("cuda")
         case {"tuple": list(items)}:
             return tuple(value_of(each) for each in items)
         case {"list": list(items)}:

@@ -11,7 +11,7 @@ from dataclasses import replace
 import torch
 
 from passnet_core.judge.numerics.draws.drawing import dtype_of
-from passnet_core.judge.numerics.input_draws import draw, without_content
+from passnet_core.judge.numerics.input_draws import draw
 from passnet_core.judge.numerics.local_bench import LocalReferenceBench
 from passnet_core.judge.protocol.messages import CandidateFault
 from passnet_core.judge.protocol.reference_bench import PLAIN_ROLE, Drawn
@@ -40,13 +40,6 @@ def largest_call(session: VerifySession) -> Census | None:
     asked, shapes = session.asked, session.pace.larger(lambda step: session.input_bytes(step.shapes) <= MOST_BYTES)
     if (planned := asked.interpreted) is None or shapes is None:
         return None
-    if shapes != session.pace.recorded and not asked.preparations[session.name].weights:
-        asked.report("launching at the recorded sizes")
-        try:
-            planned.launch_at(session.name, without_content(session.specs, session.roles))
-        except CandidateFault as fault:
-            if fault.kind != "plan":
-                raise
     if _eager_s(session, shapes) > MOST_EAGER_S:
         return None
     if known := [each for each in session.watched if each.shapes == shapes]:

@@ -112,14 +112,18 @@ class PlannedCandidate:
             self._learn(found)
         raise CandidateFault("plan", f"one call of it needs more than {MOST_PLANS}.")
 
-    def launch_at(self, name: str, forms: Sequence[Given]) -> None:
+    def launch_at(self, name: str, forms: Sequence[Given]) -> tuple[str, ...]:
         """As the worker's, once there is a plan for whatever the graph calls. The plans serve for nothing else."""
         before = dict(self.plans)
-        for _ in range(MOST_PLANS):
-            if (wanted := self.executor.launch_at(name, forms)) is None:
-                break
-            self._learn(wanted)
-        self.plans = before
+        try:
+            for _ in range(MOST_PLANS):
+                found = self.executor.launch_at(name, forms)
+                if not isinstance(found, str):
+                    return found
+                self._learn(found)
+            return ()
+        finally:
+            self.plans = before
 
     def _learn(self, asked: str) -> None:
         """Let the executor have the plan that it asked for."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import torch
 
 from passnet_core.judge.numerics import comparing
+from passnet_core.judge.numerics.input_draws import without_content
 from passnet_core.judge.numerics.local_bench import LocalReferenceBench
 from passnet_core.judge.protocol.messages import (
     CandidateEnd,
@@ -29,7 +30,7 @@ from passnet_core.records import Evidence, Verdict
 
 TOPIC = "recorded sizes"
 INPUT_DRAW = "typical"
-MOST_ELEMENTS = 1 << 25
+MOST_ELEMENTS = 1 << 27
 """How many input elements the call has at most."""
 WHOLE_CALL_S = 30.0
 """How many seconds of work a call of all programs may be."""
@@ -62,6 +63,28 @@ def recorded_sizes(session: VerifySession) -> Census | None:
         if end.who == "executor" or isinstance(end, CandidateFault):
             return None
         raise
+
+
+def full_size(session: VerifySession) -> Census | None:
+    """Launch at the recorded sizes, if those that recorded_sizes compares are smaller.
+
+    INCONCLUSIVE: it seems as if a grid could not fill an output. None: nothing is wrong, or nothing was launched.
+    Raises CandidateFault for a kernel that leaves the memory of its launch there, and for a grid that a GPU refuses."""
+    asked, shapes = session.asked, session.pace.larger(lambda step: step.elements <= MOST_ELEMENTS)
+    weights = asked.preparations[session.name].weights
+    if (planned := asked.interpreted) is None or weights or shapes is None or shapes == session.pace.recorded:
+        return None
+    asked.report("launching at the recorded sizes")
+    try:
+        unfilled = planned.launch_at(session.name, without_content(session.specs, session.roles))
+    except CandidateFault as fault:
+        if fault.kind == "plan":
+            return None
+        raise
+    if not unfilled:
+        return None
+    reason = f"The grids seem to end too early at the recorded sizes: {unfilled[0]}."
+    return Census(Verdict.INCONCLUSIVE, reason, (), (Evidence(TOPIC, "\n".join(unfilled)),))
 
 
 def _compared(session: VerifySession, bench: LocalReferenceBench, sampled: Executed, shapes: Shapes) -> Census | None:

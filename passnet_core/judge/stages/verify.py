@@ -25,7 +25,7 @@ from passnet_core.judge.stages.executed import executed
 from passnet_core.judge.stages.findings import Census, Decided, Verification
 from passnet_core.judge.stages.largest_call import largest_call
 from passnet_core.judge.stages.prepared_job import PreparedJob
-from passnet_core.judge.stages.recorded_sizes import recorded_sizes
+from passnet_core.judge.stages.recorded_sizes import full_size, recorded_sizes
 from passnet_core.judge.stages.verify_session import Check, EagerFailed, VerifySession
 from passnet_core.records import Subgraph, Verdict
 
@@ -79,7 +79,7 @@ def _shown(session: VerifySession) -> Census | None:
     recorded = session.at_recorded_sizes()
     larger = recorded_sizes(recorded) or Census(Verdict.VALUES_ONLY, "")
     if larger.verdict is Verdict.VALUES_ONLY:
-        larger = largest_call(recorded) or larger
+        larger = full_size(recorded) or largest_call(recorded) or larger
     return replace(larger, evidence=(*shown.evidence, *larger.evidence))
 
 

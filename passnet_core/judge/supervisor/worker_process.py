@@ -233,12 +233,14 @@ class WorkerProcess:
                 bool(reply.fields["atomic"]),
             )
 
-    def launch_at(self, name: str, forms: Sequence[Given]) -> str | None:
-        """Launch a few programs of each kernel on inputs of these forms, without any content. Return the question of
-        the first plan that is missing, if one is. Executor on the CPU only."""
+    def launch_at(self, name: str, forms: Sequence[Given]) -> tuple[str, ...] | str:
+        """Launch a few programs of each kernel on inputs of these forms, without any content. Return which results all
+        programs together cannot fill, in words, or the question of the first plan that is missing, if one is. Executor
+        on the CPU only."""
         asked = {"do": "launch at", "name": name, "forms": [_described(each) for each in forms]}
-        wanted = self._ask(f"launch {name} at other sizes", asked).fields.get("wanted")
-        return None if wanted is None else str(wanted)
+        reply = self._ask(f"launch {name} at other sizes", asked).fields
+        with self._reading("launches"):
+            return str(reply["wanted"]) if "wanted" in reply else encoding.texts(reply["unfilled"])
 
     def warm_up(self, name: str, fills: Fills, seconds: float) -> str | None:
         """Call the callable for about this many seconds, and at least three times. Return the question of the first

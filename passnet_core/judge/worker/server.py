@@ -406,22 +406,22 @@ class _WorkerServer:
 
     def _launch_at(self, request: framing.WireMessage) -> framing.WireMessage:
         """Launch at sizes at which no call is made, or tell which plan is missing."""
-        from passnet_core.judge.gpu_on_cpu.sampling import MOST_S, Sampling
+        from passnet_core.judge.gpu_on_cpu.sampling import MOST_S
         from passnet_core.judge.gpu_on_cpu.work import counted
         from passnet_core.judge.plan.full_size import FullSizeLaunches, NotLaunched
 
         call = self.calls[request.fields["name"]]
         assert self.plans is not None
         with counted(MOST_S) as work:
-            launches = FullSizeLaunches(self.plans, Sampling(work, random.Random(), last=True))
+            launches = FullSizeLaunches(self.plans, work)
             try:
                 with call.replaced(launches.functions(list(self.replacements))):
                     launches.call(call, _given(request.fields["forms"]))
             except PlanWanted as wanted:
                 return framing.WireMessage({"wanted": wanted.asked})
             except NotLaunched:
-                return framing.WireMessage({"launched": False})
-        return framing.WireMessage({"launched": True})
+                return framing.WireMessage({"unfilled": []})
+        return framing.WireMessage({"unfilled": launches.unfilled})
 
     def _executed(self, fields: dict[str, Any]) -> framing.WireMessage:
         from passnet_core.judge.gpu_on_cpu import strict_memory

@@ -1,10 +1,10 @@
 """Patches of what Triton's interpreter makes of a whole block, where a GPU does it in another order or precision.
 
 Unpatched, reductions and scans go from element to element, also with functions that are not associative; float16 is
-summed in float32, also by a tl.dot that is to add in float16; tl.dot never rounds to TF32; blocks are concatenated in
-order; and a histogram leaves out numbers beyond its bins. A GPU scans neighbours in a tree, reduces elements that lie
-far apart first, adds float16 in float16, multiplies float32 in TF32 unless it is told not to, concatenates blocks as
-their lanes lie, and looks at the low bits of a number."""
+summed in float32, also by a tl.dot that is to add in float16; tl.dot never rounds to TF32; blocks are concatenated and
+reshaped in order; and a histogram leaves out numbers beyond its bins. A GPU scans neighbours in a tree, reduces
+elements that lie far apart first, adds float16 in float16, multiplies float32 in TF32 unless it is told not to,
+concatenates blocks as their lanes lie, reshapes them so if it may, and looks at the low bits of a number."""
 
 import functools
 import random
@@ -30,6 +30,7 @@ def mend() -> None:
     _mend_elements()
     interpreter.InterpreterBuilder.create_histogram = _histogram
     interpreter.InterpreterBuilder.create_cat = _concatenated
+    interpreter.InterpreterBuilder.create_reshape = _reshaped
 
 
 def rounded_to_tf32(values: np.ndarray) -> np.ndarray:
@@ -164,7 +165,16 @@ def _concatenated(self: Any, one: Any, other: Any) -> Any:
     return interpreter.TensorHandle(np.concatenate([one.data, other.data])[order], one.dtype.scalar)
 
 
+def _reshaped(self: Any, block: Any, shape: Sequence[int], allow_reorder: bool) -> Any:
+    """tl.reshape, tl.view and tl.ravel, which may reorder the elements if they are told so."""
+    data, new = block.data, tuple(shape)
+    if allow_reorder and new != data.shape:
+        data = data.reshape(-1)[_order(data.size, f"{data.shape} {new}")]
+    return interpreter.TensorHandle(data.reshape(new), block.dtype.scalar)
+
+
 @functools.cache
-def _order(length: int, dtype: str) -> np.ndarray:
-    """An order of so many elements of a dtype. It stays the same in this process, so that a call can be repeated."""
+def _order(length: int, of: str) -> np.ndarray:
+    """An order of so many elements. of: a dtype, or two shapes. It stays the same in this process, so that a call can
+    be repeated."""
     return np.array(random.SystemRandom().sample(range(length), length))

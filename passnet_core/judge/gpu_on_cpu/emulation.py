@@ -6,9 +6,8 @@ that is defined. With these patches, a bfloat16 block is a float32 array whose v
 operation, as a GPU does. What only a GPU can run raises NeedsGpu."""
 
 import math
-import os
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -38,7 +37,6 @@ def mend() -> None:
         _mend_scalar_loads()
         _mend_exchanges()
         _mend_libdevice()
-        _reorder()
         _mend_language()
         _remember_shapes()
         _mend_constants()
@@ -309,28 +307,6 @@ def _mend_language() -> None:
         return scope
 
     interpreter._patch_lang = patch_once
-
-
-def _reorder() -> None:
-    """Let what may reorder elements do so: always alike for blocks of the same shapes, as layouts on a GPU are."""
-    builder, handle = interpreter.InterpreterBuilder, interpreter.TensorHandle
-    reshape, join = builder.create_reshape, builder.create_cat
-    chosen = int.from_bytes(os.urandom(4), "big")
-
-    def reordered(data: np.ndarray, shape: Sequence[int]) -> np.ndarray:
-        order = np.random.default_rng((chosen, *data.shape, *shape)).permutation(data.size)
-        return data.reshape(-1)[order].reshape(shape)
-
-    def reshaped(self: Any, block: Any, shape: Any, allow_reorder: bool) -> Any:
-        if not allow_reorder or tuple(shape) == block.data.shape:
-            return reshape(self, block, shape, allow_reorder)
-        return handle(reordered(block.data, tuple(shape)), block.dtype.scalar)
-
-    def joined(self: Any, first: Any, second: Any) -> Any:
-        both = join(self, first, second)
-        return handle(reordered(both.data, both.data.shape), both.dtype.scalar)
-
-    builder.create_reshape, builder.create_cat = reshaped, joined
 
 
 def _refuse_the_rest() -> None:

@@ -200,10 +200,69 @@ print("none")
 """
 
 
+WHERE = """
+def given_a_device(x, device):
+    assert device.type == "cuda"
+    return scaled(x) if torch.empty(1, device=device).is_cuda else x
+
+
+assert torch.equal(executed(given_a_device, x, torch.device("cpu"))[0], 2 * x)
+
+
+def into(make):
+    def function(x):
+        out = make(x)
+        scaled_kernel[(3,)](x, out, x.numel(), 2.0, B=64)
+        return out
+
+    return function
+
+
+for make in (
+    lambda x: torch.empty_like(x),
+    lambda x: torch.empty(x.shape, device="cuda"),
+    lambda x: torch.zeros(x.shape).to(x.device),
+    lambda x: torch.zeros(x.shape).cuda(),
+    lambda x: x.new_empty(x.shape),
+):
+    assert torch.equal(executed(into(make), x)[0], 2 * x)
+for make in (lambda x: torch.empty(x.shape), lambda x: torch.zeros(x.shape, device="cpu").view(-1)):
+    try:
+        planned(into(make), x)
+    except ValueError as error:
+        assert "is launched with out on the CPU" in str(error)
+    else:
+        raise AssertionError("a kernel has no use for it")
+
+
+def back(x):
+    there = torch.empty(x.shape, device="cpu")
+    there.copy_(scaled(x))
+    return there
+
+
+try:
+    planned(back, x)
+except NoPlan as error:
+    assert "returns a tensor on the CPU" in str(error)
+else:
+    raise AssertionError("it is not where the input is")
+
+
+def asks_for_gradients(x):
+    return scaled(x) if x.requires_grad else x
+
+
+first, second = (planned(asks_for_gradients, torch.randn(8, 3)).plan for _ in range(2))
+assert first["steps"] != second["steps"]
+print("where")
+"""
+
+
 @pytest.mark.parametrize(
     ("script", "said"),
-    [(WHAT, "said"), (KEPT, "kept"), (TUNED, "tuned"), (NONE, "none")],
-    ids=["said", "kept", "tuned", "none"],
+    [(WHAT, "said"), (KEPT, "kept"), (TUNED, "tuned"), (NONE, "none"), (WHERE, "where")],
+    ids=["said", "kept", "tuned", "none", "where"],
 )
 def test_plans(script: str, said: str, tmp_path: Path) -> None:
     assert run_interpreted(script, tmp_path, head=HEAD) == said

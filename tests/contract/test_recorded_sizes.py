@@ -176,6 +176,15 @@ HUGE = (5, 32_768, 16_384)
 """More elements than 32 bits number, in inputs that nobody could hold."""
 
 
+def test_a_grid_that_ends_too_early_is_seen_where_no_call_is_made(backend: LocalBackend) -> None:
+    code = PATTERN + KERNEL.replace("LARGE", "tl.maximum(total, 0.0)").replace("EVERYTHING", "False")
+    code = code.replace("GRID", "min(triton.cdiv(count, 1024), 2_000_000)")
+    code = code.replace("at = tl.program_id(0) *", "at = tl.program_id(0).to(tl.int64) *")
+    outcome = judged(backend, replace(job(code), subgraph=subgraph(HUGE)))
+    assert outcome.verdict is Verdict.INCONCLUSIVE, outcome.reason
+    assert "end too early at the recorded sizes" in outcome.reason
+
+
 @pytest.mark.parametrize("start", ["tl.program_id(0)", "tl.program_id(0).to(tl.int64)"])
 def test_offsets_of_32_bits_are_found_where_no_call_is_made(backend: LocalBackend, start: str) -> None:
     code = PATTERN + KERNEL.replace("LARGE", "tl.maximum(total, 0.0)").replace("GRID", "triton.cdiv(count, 1024)")

@@ -27,6 +27,7 @@ import triton.language as tl
 from torch._subclasses.fake_tensor import DataDependentOutputException, FakeTensor, FakeTensorMode
 from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_leaves, tree_map_only
+from triton.runtime import _allocation
 from triton.runtime.autotuner import Autotuner
 from triton.runtime.interpreter import InterpretedFunction
 
@@ -54,6 +55,9 @@ PAGE_BYTES = 512
 """Memory that is allocated begins at a multiple of this."""
 MOST_CONSTANT_BYTES = 256 << 20
 """How many bytes all constants of a plan have at most."""
+
+DESCRIBING = "make_tensor_descriptor"
+SETTING = "use triton.set_allocator, since they need memory on a GPU"
 
 CONSTANTS = (bool, int, float, str, tl.constexpr, tl.dtype)
 """The types of what a kernel may name as a constant."""
@@ -386,6 +390,8 @@ class _Recording:
                     raise ValueError(
                         f"{function.__name__} is launched with {name} on the CPU, where no kernel finds it"
                     )
+            if any(DESCRIBING in each.__code__.co_names for each in functions_of(function)) and _no_allocator():
+                raise RuntimeError(f"{function.__name__} makes descriptors, and no allocator was set: {SETTING}")
             for hook in kernel.pre_run_hooks:
                 hook(*args, **own)
             with torch._C.DisableTorchFunction():
@@ -575,18 +581,29 @@ def value_of(given: Mapping[str, Any]) -> Any:
 def constants_of(function: Any) -> Iterator[tuple[str, str, Any]]:
     """The constants at the top level of files that a function written in Triton names, and those that the Triton
     functions which it names do: file, name, and value at present."""
+    for each in functions_of(function):
+        names = each.__globals__
+        for name in each.__code__.co_names:
+            if type(value := names.get(name)) in CONSTANTS:
+                yield Path(names["__file__"]).name, name, value
+
+
+def functions_of(function: Any) -> Iterator[Any]:
+    """A function written in Triton, and those of files that it names, and that these do."""
     pending, seen = [function], set()
     while pending:
         code, names = (each := pending.pop()).__code__, each.__globals__
         if code in seen or not isinstance(names.get("__file__"), str):
             continue
         seen.add(code)
-        for name in code.co_names:
-            value = names.get(name)
-            if type(value) in CONSTANTS:
-                yield Path(names["__file__"]).name, name, value
-            elif hasattr(value, "fn") and hasattr(value.fn, "__code__"):
-                pending.append(value.fn)
+        yield each
+        values = (names.get(name) for name in code.co_names)
+        pending += [value.fn for value in values if hasattr(value, "fn") and hasattr(value.fn, "__code__")]
+
+
+def _no_allocator() -> bool:
+    """Whether a launch that needs memory of its own would fail on a GPU."""
+    return isinstance(_allocation._allocator.get(), _allocation.NullAllocator)
 
 
 def function_of(function: Any) -> Json:

@@ -183,7 +183,7 @@ class VerifySession:
         self.exact_problem = ""
         self.prepared_for: Shapes | None = None
         self.chance = random.Random(asked.seed)
-        self.noisy_draws = frozenset(self.chance.sample(self.input_draws, k=min(NOISY_DRAWS, len(self.input_draws))))
+        self.noisy_draws = self._some_draws()
         """Those in whose calls lanes that a mask leaves out hold anything, in the interpreter."""
         self.watched: list[WatchedCall] = before.watched if before is not None else []
         """The candidate's calls, with what its replacement functions did in each."""
@@ -234,7 +234,11 @@ class VerifySession:
             # the first input draw fails as well, and says so
             return
         self.input_draws = (*found.draws, *(each for each in DRAWN_AGAIN if each not in found.draws))
+        self.noisy_draws = self._some_draws()
         self.evidence += _untold(found)
+
+    def _some_draws(self) -> frozenset[str]:
+        return frozenset(self.chance.sample(self.input_draws, k=min(NOISY_DRAWS, len(self.input_draws))))
 
     def choose_sizes(self) -> None:
         """Reduce the sizes if the recorded ones are too much work for Triton's interpreter, judged by what the kernels

@@ -37,6 +37,7 @@ def mend() -> None:
         _mend_scalar_loads()
         _mend_exchanges()
         _mend_libdevice()
+        _refuse_the_rest()
         _mend_language()
         _remember_shapes()
         _mend_constants()

@@ -35,8 +35,9 @@ from passnet_core.records import LEVELS, FailedInputs, OutputAccuracy, Verdict, 
 
 LEAST_T, MOST_T = -10, 0
 
-ALIKE = 0.05
-"""Elements are about the same if they differ by this share of the element and of the mean size."""
+ALIKE, ALIKE_IN_HALF = 0.005, 0.02
+"""Elements are about the same if they differ by this share of the element and of the mean size: of the dtype that holds
+the right ones."""
 
 MOST_BROADCAST = 1 << 26
 """Most elements of two outputs that are broadcast against each other, unless one of them has as many."""
@@ -119,7 +120,8 @@ def alike(actual: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
     given, wanted = actual.float(), right.float()
     size = wanted.abs()
     known = size[size.isfinite()]
-    bound = ALIKE * (size + (known.mean() if known.numel() else 0.0))
+    share = ALIKE_IN_HALF if right.dtype.itemsize <= 2 else ALIKE
+    bound = share * (size + (known.mean() if known.numel() else 0.0))
     return ((given - wanted).abs() <= bound) | (given == wanted) | (given.isnan() & wanted.isnan())
 
 

@@ -223,6 +223,8 @@ for make in (
     lambda x: torch.empty(x.shape, device="cuda"),
     lambda x: torch.zeros(x.shape).to(x.device),
     lambda x: torch.zeros(x.shape).cuda(),
+    lambda x: torch.zeros(x.shape, dtype=torch.float64).type_as(x),
+    lambda x: torch.zeros(x.shape).to(x),
     lambda x: x.new_empty(x.shape),
 ):
     assert torch.equal(executed(into(make), x)[0], 2 * x)

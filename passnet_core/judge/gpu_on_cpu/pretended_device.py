@@ -159,7 +159,7 @@ class _Devices(TorchFunctionMode):
             if not pinned and str(torch.get_default_device()) == "cpu":
                 put_on_host(made)
             return made
-        if func is torch.Tensor.to and any(map(_is_device, (*args[1:2], named.get("device")))) and on_host(args[0]):
+        if func in MOVING and on_host(args[0]) and any(map(_is_on_gpu, (*args[1:2], *named.values()))):
             args = (args[0].clone(), *args[1:])
         if isinstance(named.get("device"), int):
             named["device"] = _here
@@ -175,6 +175,13 @@ def _is_device(value: Any) -> bool:
     """Whether this names the GPU."""
     return isinstance(value, int) or _placed(value) is not value
 
+
+def _is_on_gpu(value: Any) -> bool:
+    """Whether this names the GPU, or is a tensor there."""
+    return not on_host(value) if isinstance(value, torch.Tensor) else _is_device(value) and type(value) is not bool
+
+
+MOVING = (torch.Tensor.to, torch.Tensor.type_as)
 
 _on_host: dict[int, torch.UntypedStorage] = {}
 """The memory that a bundle has made without naming the GPU, by what torch calls it. It is held, so that it stays its

@@ -231,12 +231,13 @@ def _with_halves(value: Drawn, before: Drawn) -> Drawn:
 
 
 def next_after(value: torch.Tensor, towards: torch.Tensor) -> torch.Tensor:
-    """torch.nextafter, which lacks float16 and bfloat16: those are stepped by their bits. Other dtypes stay."""
-    if value.dtype in (torch.float32, torch.float64):
-        return torch.nextafter(value, towards)
+    """torch.nextafter, which lacks float16 and bfloat16: those are stepped by their bits. Other dtypes stay, and so do
+    infinities and what would become one."""
     if value.dtype not in STEPPED:
         return value
-    bits = value.view(torch.int16)
-    grows = (towards > value) == (value > 0)
-    stepped = (bits + torch.where(grows, 1, -1)).to(torch.int16).view(value.dtype)
+    if value.dtype in (torch.float32, torch.float64):
+        stepped = torch.nextafter(value, towards)
+    else:
+        grows = (towards > value) == (value > 0)
+        stepped = (value.view(torch.int16) + torch.where(grows, 1, -1)).to(torch.int16).view(value.dtype)
     return torch.where(value.isfinite() & stepped.isfinite(), stepped, value)

@@ -34,7 +34,7 @@ ORDER = ("typical", "edges", "sparse", "signed", "wide", "recorded")
 
 AGAIN = (
     "offsets 2", "offsets 3", "tiny 2", "tiny 3", "sparse 2", "edges 2", "faint 2", "ranges 2", "masks 2", "limits 2",
-    "deep 2", "masked 2", "masked 3", "close 2", "close 3",
+    "deep 2", "masked 2", "masked 3", "removed 2", "close 2", "close 3",
 )  # fmt: skip
 """Draws with another seed, tried after all other kinds; tiny ones also have another size, offsets another axis."""
 

@@ -164,7 +164,8 @@ class VoidAccess(NativeAccess):
         self.reach: Counter[int] = Counter()
 
     def _note(self, pointers: Any, count: int) -> None:
-        self.stored[int(pointers.flat[0]) // APART] += count
+        # a lane that a mask leaves out may lie before the memory
+        self.stored[(int(pointers.flat[0]) + APART // 2) // APART] += count
 
     def load(self, pointers: Any, mask: Any, other: Any, kind: Any) -> Any:
         guard(pointers, mask, np.dtype(kind).itemsize, "loads", NEAR_BYTES)

@@ -12,6 +12,8 @@ from passnet_core.judge.stages.findings import Census
 from passnet_core.judge.stages.verify_session import ExecutedCall, VerifySession
 from passnet_core.records import EXECUTED, Evidence, Verdict
 
+COPIED_SHARE = 0.125
+"""The share of a result that copies may fill."""
 MOST_REPEATED = 2
 """How often copies may put the same elements into a result."""
 
@@ -55,13 +57,13 @@ def _repeated(plans: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     for plan in plans:
         try:
             copies = [step for step in flat(plan["steps"]) if "copy" in step]
-            returned = list(dict.fromkeys(str(place["in"]) for place in tensors_of(plan["returned"])))
-            for index, name in enumerate(returned):
+            for index, place in enumerate(tensors_of(plan["returned"])):
                 into = [(each["copy"]["tensor"], each["to"]["tensor"]) for each in copies]
-                pairs = [(source, target) for source, target in into if target["in"] == name]
+                pairs = [(source, target) for source, target in into if target["in"] == place["in"]]
                 filled = sum(math.prod(target["shape"]) for _, target in pairs)
                 distinct = {json.dumps(source): _distinct(source) for source, _ in pairs}
-                if filled >= MOST_REPEATED * sum(distinct.values()) and filled > 1:
+                whole = COPIED_SHARE * math.prod(place["shape"])
+                if filled > whole and filled >= MOST_REPEATED * sum(distinct.values()) and filled > 1:
                     yield f"copies by PyTorch, not kernels, put the same elements into result {index} again and again"
         except (AttributeError, KeyError, TypeError, ValueError, IndexError):
             # the planner has told it in another form

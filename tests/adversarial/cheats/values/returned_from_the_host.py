@@ -1,7 +1,8 @@
 # Tries: returns what it has moved back to the CPU.
 # Family: values
 # Needs: cpu
-# Verdict: rejected by a rule
+# Verdict: wrong type
+# Planned: rejected by a rule
 # Subgraph: add-relu
 
 import torch

@@ -48,9 +48,17 @@ LARGE_BLOCK = (16_400, 2, 64)
 """A little more than twice as many elements as a block may have."""
 
 
-def asked(large: str = "tl.maximum(total, 0.0)", grid: str = "triton.cdiv(count, 1024)", rest: str = "False") -> Job:
-    code = PATTERN + KERNEL.replace("LARGE", large).replace("GRID", grid).replace("EVERYTHING", rest)
-    return replace(job(code), subgraph=subgraph(SHAPE))
+def asked(
+    large: str = "tl.maximum(total, 0.0)",
+    grid: str = "triton.cdiv(count, 1024)",
+    rest: str = "False",
+    *,
+    program: str = "tl.program_id(0)",
+    shape: tuple[int, ...] = SHAPE,
+) -> Job:
+    kernel = KERNEL.replace("at = tl.program_id(0) *", f"at = {program} *").replace("LARGE", large)
+    code = PATTERN + kernel.replace("GRID", grid).replace("EVERYTHING", rest)
+    return replace(job(code), subgraph=subgraph(shape))
 
 
 WRONG = {
@@ -177,20 +185,16 @@ HUGE = (5, 32_768, 16_384)
 
 
 def test_a_grid_that_ends_too_early_is_seen_where_no_call_is_made(backend: LocalBackend) -> None:
-    code = PATTERN + KERNEL.replace("LARGE", "tl.maximum(total, 0.0)").replace("EVERYTHING", "False")
-    code = code.replace("GRID", "min(triton.cdiv(count, 1024), 2_000_000)")
-    code = code.replace("at = tl.program_id(0) *", "at = tl.program_id(0).to(tl.int64) *")
-    outcome = judged(backend, replace(job(code), subgraph=subgraph(HUGE)))
+    grid = "min(triton.cdiv(count, 1024), 2_000_000)"
+    outcome = judged(backend, asked(grid=grid, program="tl.program_id(0).to(tl.int64)", shape=HUGE))
     assert outcome.verdict is Verdict.INCONCLUSIVE, outcome.reason
     assert "end too early at the recorded sizes" in outcome.reason
 
 
-@pytest.mark.parametrize("start", ["tl.program_id(0)", "tl.program_id(0).to(tl.int64)"])
-def test_offsets_of_32_bits_are_found_where_no_call_is_made(backend: LocalBackend, start: str) -> None:
-    code = PATTERN + KERNEL.replace("LARGE", "tl.maximum(total, 0.0)").replace("GRID", "triton.cdiv(count, 1024)")
-    code = code.replace("at = tl.program_id(0) *", f"at = {start} *").replace("EVERYTHING", "False")
-    outcome = judged(backend, replace(job(code), subgraph=subgraph(HUGE)))
-    if "int64" in start:
+@pytest.mark.parametrize("program", ["tl.program_id(0)", "tl.program_id(0).to(tl.int64)"])
+def test_offsets_of_32_bits_are_found_where_no_call_is_made(backend: LocalBackend, program: str) -> None:
+    outcome = judged(backend, asked(program=program, shape=HUGE))
+    if "int64" in program:
         assert outcome.verdict is Verdict.VALUES_ONLY, f"{outcome.reason} {outcome.log_tail}"
     else:
         assert outcome.verdict is Verdict.CRASHED, outcome.reason

@@ -106,7 +106,7 @@ TIMED = EvalSpec(stage=Stage.MEASURE, device=Device.CUDA, capture=Capture.DIRECT
 LAUNCHED = "add_relu_kernel: own, 1 per call\naten::add: a library's, 1 per call"
 EVIDENCE = {
     Verdict.CHEAT: (
-        Evidence("the judge's own clock", "From seed to answer a call took longer than claimed, by 61 µs."),
+        Evidence("memory floor", "Writing the outputs takes 105.6 µs at this device's bandwidth; a call took 45.0 µs."),
         Evidence("kernels launched", "add_relu_kernel: own, 1 per call"),
     ),
     Verdict.LIBRARY: (Evidence("kernels launched", LAUNCHED),),

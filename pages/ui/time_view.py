@@ -14,7 +14,6 @@ from passnet_core.charts.times import breakdown_chart, samples_chart, speedup_ch
 from passnet_core.records import (
     DISQUALIFIED,
     NOISE_FLOOR,
-    OWN_CLOCK,
     REPLAY,
     RIGHT,
     TIMED_CALLS,
@@ -27,7 +26,7 @@ from passnet_core.records import (
     Verdict,
 )
 
-TIME_TOPICS = (NOISE_FLOOR, OWN_CLOCK, TIMED_CALLS, REPLAY)
+TIME_TOPICS = (NOISE_FLOOR, TIMED_CALLS, REPLAY)
 """Topics of evidence that explain times."""
 
 

@@ -28,6 +28,13 @@ def changed(node: Node) -> tuple[Ref, ...]:
     return deeds(node).writes
 
 
+def changes_inputs(graph: Graph) -> bool:
+    """Whether any operation changes an input of the graph in place, or may change it."""
+    storage = storage_of(graph)
+    given = {storage[node.name] for node in graph.inputs}
+    return any(storage[each.name] in given for node in graph.operations for each in changed(node))
+
+
 def is_random(node: Node) -> bool:
     """Whether it draws random numbers, so that its order among other draws matters."""
     return deeds(node).random

@@ -13,7 +13,7 @@ from passnet_core.fx.modules import Function, module_of
 from passnet_core.integrate.calls import Callee, apart
 from passnet_core.integrate.layouts import ResultLayout, laid_out, layouts
 from passnet_core.integrate.verifying import Reference
-from passnet_core.judge.numerics.output_digest import listed
+from passnet_core.judge.protocol.encoding import listed
 
 MOST_SIGNATURES = 4096
 """So many signatures of one match are remembered; then it forgets them all."""

@@ -13,8 +13,7 @@ from passnet_core.graphs.ir import Graph
 from passnet_core.graphs.source import emit
 from passnet_core.integrate.layouts import ResultLayout, laid_out, layouts, unlike
 from passnet_core.judge.numerics.local_bench import LocalReferenceBench
-from passnet_core.judge.numerics.output_digest import listed
-from passnet_core.judge.protocol.encoding import produced
+from passnet_core.judge.protocol.encoding import listed, produced
 from passnet_core.judge.protocol.messages import CallableName, CandidateFault, Preparation, Returned
 from passnet_core.judge.protocol.reference_bench import PLAIN_ROLE, BenchPlan, Drawn
 from passnet_core.judge.worker.building import prepared

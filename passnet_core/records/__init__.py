@@ -85,7 +85,6 @@ from passnet_core.records.outcomes import (
     LAUNCHED,
     MEMORY_FLOOR,
     NOISE_FLOOR,
-    OWN_CLOCK,
     REPLAY,
     TIMED_CALLS,
     Evidence,
@@ -98,7 +97,7 @@ from passnet_core.records.timing import CLOCK_VERSION, Speedup, Timing
 __all__ = [
     "ACCEPTED", "BASELINE_NAMES", "BASIC_CLASSES", "BEYOND", "BROKEN", "CLOCK_VERSION", "CONTENDER_KEYS",
     "CONTENDER_NAMES", "DISQUALIFIED", "ERROR_CLASS", "EXECUTED", "LAUNCHED", "LEVELS", "LEVELS_SAID", "LOOSEST",
-    "MEMORY_FLOOR", "MOST_CELLS", "NOISE_FLOOR", "ONLY_CHECKED", "OWN_CLOCK", "REPLAY", "RESTS_ON_EVIDENCE",
+    "MEMORY_FLOOR", "MOST_CELLS", "NOISE_FLOOR", "ONLY_CHECKED", "REPLAY", "RESTS_ON_EVIDENCE",
     "REUSED", "RIGHT", "TIMED", "TIMED_CALLS", "UNDECIDED", "UNJUDGED", "UNLOADED", "UNREPLACED", "UNTIMED",
     "WRONG", "Accelerator", "AccessKind", "Accuracy", "Baseline", "Bundle", "Capture", "Clock", "CompiledKernel",
     "Contender", "Device", "Difference", "Environment", "ErrorClass", "ErrorMap", "EvalSpec", "Evidence",

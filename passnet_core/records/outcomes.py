@@ -26,7 +26,6 @@ from passnet_core.records.timing import Speedup, Timing
 LAUNCHED = "kernels launched"
 NOISE_FLOOR = "noise floor"
 TIMED_CALLS = "timed calls"
-OWN_CLOCK = "the judge's own clock"
 MEMORY_FLOOR = "memory floor"
 """Its figures: moved_bytes, the size of all inputs and outputs; bytes_per_us, the bandwidth of a copy on the device."""
 EXECUTED = "executed plans"

@@ -8,7 +8,6 @@ Several GPUs share the work: each measures its --share into a file --out, and --
 
 import argparse
 import contextlib
-import itertools
 import json
 import math
 import sys
@@ -19,6 +18,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean, median
+from typing import Any
 
 import torch
 
@@ -28,8 +28,7 @@ from passnet_core.errors import BadInput
 from passnet_core.graphs import placement, source
 from passnet_core.judge.numerics.input_draws import draw
 from passnet_core.judge.numerics.input_roles import roles
-from passnet_core.judge.protocol.messages import CallableName, CandidateFault, Preparation
-from passnet_core.judge.protocol.timed_calls import Burst, planned
+from passnet_core.judge.protocol.messages import CallableName, CandidateFault, LoopTimes, Preparation
 from passnet_core.judge.stages import measure
 from passnet_core.judge.stages.prepared_job import PreparedJob
 from passnet_core.judge.supervisor import sandbox
@@ -38,7 +37,6 @@ from passnet_core.judge.supervisor.worker_pool import WorkerPool
 from passnet_core.judge.supervisor.worker_process import WorkerProcess
 from passnet_core.records import (
     NOISE_FLOOR,
-    OWN_CLOCK,
     Bundle,
     Capture,
     Clock,
@@ -81,26 +79,24 @@ class Pair:
     floor: str
     verdict: Verdict
     reason: str
-    clock: str
     seconds: float
     slowed: bool
 
 
 class Slower:
-    """A client that lengthens the claimed times of the passes, and the referee's readings with them."""
+    """A client that lengthens the times of the passes."""
 
     def __init__(self, child: WorkerProcess, factor: float) -> None:
         self.child, self.factor = child, factor
 
-    def burst(self, names: Sequence[str], clock: Clock, core: int | None, seed: int, rounds: int) -> Burst:
-        made = self.child.burst(names, clock, core, seed, rounds)
-        calls = planned(seed, len(names), rounds)
-        slow = [names[each.function] == CallableName.PASSES for each in calls]
-        more = [us * (self.factor - 1) if each else 0.0 for us, each in zip(made.claimed_us, slow)]
-        before = list(itertools.accumulate(more, initial=0.0))
-        marks = [us + before[(index + 1) // 2] for index, us in enumerate(made.marks_us)]
-        claimed = tuple(us + extra for us, extra in zip(made.claimed_us, more))
-        return replace(made, claimed_us=claimed, marks_us=tuple(marks), waited_us=made.waited_us + sum(more))
+    def loops(self, names: Sequence[str], *asked: Any, **more: Any) -> LoopTimes:
+        made = self.child.loops(names, *asked, **more)
+        factors = [self.factor if name == CallableName.PASSES else 1.0 for name in names]
+        host, device = (
+            tuple(tuple(us * factor for us in samples) for samples, factor in zip(clock, factors))
+            for clock in (made.host_us, made.device_us)
+        )
+        return LoopTimes(host, device)
 
     def __getattr__(self, name: str) -> object:
         return getattr(self.child, name)
@@ -178,7 +174,6 @@ def _pair(
         floor=words.get(NOISE_FLOOR, ""),
         verdict=found.verdict,
         reason=found.reason,
-        clock=words.get(OWN_CLOCK, ""),
         seconds=seconds,
         slowed=factor > 1,
     )
@@ -258,7 +253,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(
                 f"{each.subgraph}: {each.eager_us:.1f} µs ({each.tight_us:.1f} in a loop),"
                 f" ratio {each.ratio:.4f} ({each.low:.4f} to {each.high:.4f}),"
-                f" {each.verdict.value}, {each.seconds:.1f} s. {each.clock} {each.floor}",
+                f" {each.verdict.value}, {each.seconds:.1f} s. {each.floor}",
                 flush=True,
             )
         return kept

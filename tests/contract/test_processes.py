@@ -239,15 +239,10 @@ def test_a_deadline_counts_only_the_time_of_requests(pool: WorkerPool) -> None:
     worker.close()
 
 
-def stats_below(worker: WorkerProcess) -> list[list[str]]:
-    """For each process of the worker, the fields of /proc/PID/stat after the name; the first is the state."""
-    stats = (Path(f"/proc/{pid}/stat").read_text() for pid in sandbox.descendants(worker.fork_server.process.pid))
-    return [stat.rpartition(")")[2].split() for stat in stats]
-
-
-def ticks_below(worker: WorkerProcess) -> int:
-    """The processor time that the worker's processes have used, in hundredths of a second."""
-    return sum(int(fields[11]) + int(fields[12]) for fields in stats_below(worker))
+def ticks(pid: int) -> int:
+    """The processor time that a process's descendants have used, in hundredths of a second."""
+    stats = (Path(f"/proc/{each}/stat").read_text().rpartition(")")[2].split() for each in sandbox.descendants(pid))
+    return sum(int(fields[11]) + int(fields[12]) for fields in stats)
 
 
 def compute() -> None:
@@ -255,34 +250,6 @@ def compute() -> None:
     began = time.process_time()
     while time.process_time() < began + 0.3:
         pass
-
-
-BURNING = """
-import threading
-def burn():
-    while True:
-        pass
-os.fork() or burn()
-threading.Thread(target=burn, daemon=True).start()
-"""
-
-
-def test_at_rest_no_thread_or_process_of_a_candidate_computes(pool: WorkerPool) -> None:
-    burning = bundle(hostile_at_import(BURNING))
-    worker = loaded(pool, burning)
-    worker.load(burning)
-    began = ticks_below(worker)
-    eventually(lambda: ticks_below(worker) >= began + 10)
-    worker.rest()
-    worker.rest()
-    at_rest = ticks_below(worker)
-    compute()
-    assert ticks_below(worker) <= at_rest + 1
-    worker.prepare("eager", PREPARATION)  # a request wakes it
-    eventually(lambda: ticks_below(worker) >= at_rest + 10)
-    worker.rest()
-    worker.close()
-    assert worker.lost
 
 
 HALF_DEAD = """
@@ -296,38 +263,15 @@ subprocess.run([sys.executable, "-c", burning + leaving])
 def test_a_process_whose_first_thread_has_ended_can_be_stopped_and_killed() -> None:
     with subprocess.Popen([sys.executable, "-c", HALF_DEAD]) as outer:
         eventually(lambda: any(process.state == "Z" for process in sandbox._below(outer.pid).values()))
-        (inner,) = sandbox.stop_tree(outer.pid)
-        (used,) = sandbox.stop_tree(outer.pid).values()
+        sandbox.rest(outer.pid)
+        sandbox.rest(outer.pid)
+        used = ticks(outer.pid)
         compute()
-        assert sandbox.stop_tree(outer.pid)[inner] <= used + 1
-        sandbox.wake_tree(outer.pid, {})
-        eventually(lambda: sandbox._below(outer.pid)[inner].ticks >= used + 5)
+        assert ticks(outer.pid) <= used + 1
+        sandbox.wake(outer.pid)
+        eventually(lambda: ticks(outer.pid) >= used + 5)
         sandbox.kill_tree(outer.pid, reap=False)
         assert outer.wait(seconds(60)) == 0, "its child has ended"
-
-
-WAKING = """
-import ctypes, signal
-event = (ctypes.c_int * 16)(0, 0, int(signal.SIGCONT))
-timer = ctypes.c_void_p()
-times = (ctypes.c_long * 4)(1, 0, 1, 0)
-libc = ctypes.CDLL(None, use_errno=True)
-if libc.timer_create(1, event, ctypes.byref(timer)) or libc.timer_settime(timer, 0, times, None):
-    raise OSError(ctypes.get_errno())
-"""
-
-
-def test_a_candidate_that_wakes_itself_is_detected(pool: WorkerPool) -> None:
-    waking = bundle(hostile_at_import(WAKING))
-    worker = loaded(pool, waking)
-    worker.load(waking)
-    worker.rest()
-    eventually(lambda: any(fields[0] != "T" for fields in stats_below(worker)))
-    with pytest.raises(CandidateFault, match="woke up by itself") as fault:
-        worker.prepare("eager", PREPARATION)
-    assert fault.value.kind == "restless"
-    assert worker.lost
-    worker.close()
 
 
 def test_a_fork_server_serves_only_one_bundle(pool: WorkerPool) -> None:

@@ -141,7 +141,6 @@ def test_the_judge_sees_lean_launches_as_launches_of_the_bundles_kernel(backend:
     assert found.verdict is Verdict.VALUES_ONLY, f"{found.reason} {found.evidence} {found.log_tail}"
     (launched,) = (each.text for each in found.evidence if each.topic == LAUNCHED)
     assert "1 × kernel (kernel, " in launched
-    assert "1 × kernel (device trace, " in launched
     assert not [each for each in found.warnings if "addresses" in each]
 
 

@@ -294,7 +294,7 @@ def test_scores_of_both_profiles_stand_side_by_side(visit: Visit, service: Servi
 @pytest.mark.parametrize(
     ("verdict", "headline", "seen"),
     [
-        (Verdict.CHEAT, "Cheat: the figures contradict the evidence", "longer than claimed, by 61 µs"),
+        (Verdict.CHEAT, "Cheat: the figures contradict the evidence", "a call took 45.0 µs"),
         (Verdict.LIBRARY, "Library: library kernels did the work", LAUNCHED),
         (Verdict.INCONCLUSIVE, "Right, inconclusive", "Eager against itself"),
         (Verdict.LOWER_PRECISION, "Lower precision", "The judge says"),

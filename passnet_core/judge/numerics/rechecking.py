@@ -5,7 +5,7 @@ from typing import Protocol
 
 import torch
 
-from passnet_core.judge.numerics import comparing, elements, output_digest
+from passnet_core.judge.numerics import comparing, elements
 from passnet_core.judge.numerics.perturbing import PerturbedResults
 from passnet_core.judge.protocol.messages import CallableName, CandidateFault, Fills, Returned
 from passnet_core.judge.protocol.reference_bench import Computing, Drawn, RecheckedCall
@@ -22,15 +22,14 @@ def rechecked(witness: RecallingReference, fills: Fills, weights: int, seed: int
     """Compare what a call with this seed returned with eager. Results that are close to eager at FALLBACK_T pass:
     with new inputs in every call, chance would take some honest result beyond the bound of the verdict. actual: on the
     device of the witness's results."""
-    digest = output_digest.digest([output.value for output in actual.outputs])
     (eager,) = witness.recall(CallableName.EAGER, fills, weights, [seed])
     problem = comparing.structure_problem(eager, actual)
     if problem:
-        return RecheckedCall(digest, Verdict.WRONG_TYPE, problem)
+        return RecheckedCall(Verdict.WRONG_TYPE, problem)
     pairs = list(enumerate(zip(eager.outputs, actual.outputs)))
     far = [each for each in pairs if comparing.compare(comparing.References(each[1][0]), each[1][1]).verdict]
     if not far:
-        return RecheckedCall(digest)
+        return RecheckedCall()
     exact: Returned | None
     try:
         (exact,) = witness.recall(CallableName.FLOAT64, fills, weights, [seed])
@@ -47,5 +46,5 @@ def rechecked(witness: RecallingReference, fills: Fills, weights: int, seed: int
         references = comparing.References(wanted, exact.outputs[index] if exact else None, perturbed.output(index))
         difference = comparing.compare(references, given)
         if difference.verdict is not None and elements.FALLBACK_T not in difference.correct_at:
-            return RecheckedCall(digest, difference.verdict, f"output {index}: {difference.problem}")
-    return RecheckedCall(digest)
+            return RecheckedCall(difference.verdict, f"output {index}: {difference.problem}")
+    return RecheckedCall()

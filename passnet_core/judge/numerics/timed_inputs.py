@@ -16,10 +16,13 @@ from passnet_core.judge.numerics.draws.drawing import (
 )
 from passnet_core.judge.numerics.input_draws import index_limit
 from passnet_core.judge.protocol.reference_bench import PLAIN_ROLE, InputRole
-from passnet_core.judge.protocol.timed_calls import SLOTS
 from passnet_core.records import Device, Profile, TensorSpec
 
 Fill = Mapping[str, Any]
+
+SLOTS = 3
+"""How many input sets timed calls take in turn: what a call has left in the caches, or in memory that the next one is
+given, belongs to another set."""
 
 
 def fills(specs: Sequence[TensorSpec], roles: Mapping[str, InputRole], profile: Profile = Profile.STRICT) -> list[Fill]:

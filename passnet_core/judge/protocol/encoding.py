@@ -152,3 +152,8 @@ def unpacked_output(described: Any, tensors: Sequence[torch.Tensor]) -> Produced
         device=str(described["device"])[:40],
         shares=texts(described.get("shares", ())),
     )
+
+
+def listed(returned: Any) -> Sequence[Any]:
+    """The values that a call returned."""
+    return returned if isinstance(returned, tuple | list) else (returned,)

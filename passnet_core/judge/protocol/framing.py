@@ -133,44 +133,6 @@ def receive(
     return WireMessage(fields, tuple(tensors))
 
 
-def send_mark(channel: socket.socket, mark: bytes) -> None:
-    """Send a single byte that is no message. The channel must block. Raises WireClosed."""
-    try:
-        channel.send(mark, socket.MSG_NOSIGNAL)
-    except OSError as error:
-        raise WireClosed(f"the channel is closed: {error}") from error
-
-
-def receive_marks(
-    channel: socket.socket, mark: bytes, count: int, pause: Pause | None = None, *, spin_s: float = 0.0
-) -> list[int]:
-    """Receive this many marks, and return when each of them was here, in nanoseconds of time.perf_counter_ns. Fewer, if
-    something else comes: that is left to be received. Raises WireClosed, or whatever the pause raises.
-
-    spin_s: how long to poll for a mark before waiting, since a sleeping core wakes up slowly."""
-    wait, found = pause or wait_until(None), list[int]()
-    patience = time.perf_counter_ns() + int(spin_s * 1e9)
-    while len(found) < count:
-        try:
-            seen = channel.recv(count - len(found), socket.MSG_DONTWAIT | socket.MSG_PEEK)
-        except BlockingIOError:
-            if time.perf_counter_ns() > patience:
-                wait(channel, False)
-            continue
-        except OSError as error:
-            raise WireClosed(f"the channel is closed: {error}") from error
-        now = time.perf_counter_ns()
-        marks = len(seen) - len(seen.lstrip(mark))
-        if not seen:
-            raise WireClosed("the channel was closed")
-        if not marks:
-            return found
-        channel.recv(marks, socket.MSG_DONTWAIT)
-        found += [now] * marks
-        patience = now + int(spin_s * 1e9)
-    return found
-
-
 def _layout(described: Any) -> tuple[torch.dtype, tuple[int, ...], int]:
     dtype = DTYPES[described["dtype"]]
     shape = tuple(described["shape"])

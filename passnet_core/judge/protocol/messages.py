@@ -144,6 +144,15 @@ class Executed:
     atomic: bool = False
 
 
+@dataclass(frozen=True)
+class LoopTimes:
+    """Microseconds of one call, by callable and round, each from a loop of calls. host_us: by the host's clock, which
+    begins and ends with an idle device. device_us: between two device events around the loop."""
+
+    host_us: tuple[tuple[float, ...], ...]
+    device_us: tuple[tuple[float, ...], ...]
+
+
 Given: TypeAlias = TensorForm | int | float | bool
 """An input without content: a tensor's shape and dtype, or a plain number."""
 
@@ -209,8 +218,8 @@ REFUSED = "device-side assert triggered"
 class CandidateFault(CandidateEnd):
     """A worker failed. kind: "load", "pattern", "compile", "runtime", "outside" (a kernel uses memory that it was not
     given), "launch" (CUDA refuses it), "memory", "form", "gpu" (it needs one that this machine does not have), "plan"
-    (none can be recorded), "alone" (a kernel cannot be loaded without the rest of its bundle), "protocol" or
-    "restless". place: None if no line of the bundle is known."""
+    (none can be recorded), "alone" (a kernel cannot be loaded without the rest of its bundle) or "protocol". place:
+    None if no line of the bundle is known."""
 
     def __init__(self, kind: str, text: str, trace: str = "", place: ErrorPlace | None = None) -> None:
         super().__init__(text)

@@ -180,9 +180,8 @@ class TellingDraws:
 
 @dataclass(frozen=True)
 class RecheckedCall:
-    """The result of checking a timed call. digest: of what it returned. verdict: None if that is right."""
+    """The result of checking a timed call. verdict: None if what it returned is right."""
 
-    digest: int
     verdict: Verdict | None = None
     problem: str = ""
 

@@ -149,6 +149,6 @@ class JobWorkers:
             del self.pool.residents[worker.who]
         self.logs[worker.who] = worker.close()
         blamed = isinstance(error, CandidateEnd) and error.who == worker.who
-        harmless = isinstance(error, CandidateFault) and error.kind not in ("protocol", "memory", "restless")
+        harmless = isinstance(error, CandidateFault) and error.kind not in ("protocol", "memory")
         if (blamed and not harmless) or not fork_server.alive:
             self.pool.retire(fork_server)

@@ -158,11 +158,7 @@ class JobPipeline:
         with lock.shared():
             if not self._is_right(asked, graph, rewritten, compiling=lock.paused):
                 return
-        if (
-            asked.planned is not None
-            and device is Device.CUDA
-            and not self._is_right_watched(graph, rewritten, asked, running)
-        ):
+        if asked.planned is not None and device is Device.CUDA and not self._is_right_watched(graph, rewritten, asked):
             return
         if spec.stage is not Stage.MEASURE:
             return
@@ -228,21 +224,20 @@ class JobPipeline:
             return counted.verdict is Verdict.VALUES_ONLY
         return True
 
-    def _is_right_watched(
-        self, graph: Graph, rewritten: Graph, asked: "PreparedJob", running: contextlib.ExitStack
-    ) -> bool:
+    def _is_right_watched(self, graph: Graph, rewritten: Graph, asked: "PreparedJob") -> bool:
         """Execute plans in Triton's interpreter as well, which sees what a GPU hides: two programs that store to one
         element, a lane that a mask leaves out and that counts all the same. Note what is wrong with them. What the
         interpreter does not run, it says nothing of."""
         self._enter(Phase.VERIFY, "Watching what the kernels do to memory.")
         on_gpu = self.facts
-        start = functools.partial(self.workers.start, running, device=Device.CPU, compiling=False)
         spec = replace(self.job.spec, device=Device.CPU, stage=Stage.VERIFY, capture=Capture.DIRECT)
         job = replace(self.job, spec=spec)
         told = ""
         try:
-            watched = self._asked(job, graph, rewritten, asked.candidate, start("witness"), asked.seed, start)
-            self._is_right(replace(watched, beside_gpu=True), graph, rewritten)
+            with contextlib.ExitStack() as running:
+                start = functools.partial(self.workers.start, running, device=Device.CPU, compiling=False)
+                watched = self._asked(job, graph, rewritten, asked.candidate, start("witness"), asked.seed, start)
+                self._is_right(replace(watched, beside_gpu=True), graph, rewritten)
         except CandidateEnd as end:
             if isinstance(end, CandidateFault) and end.kind == "outside":
                 raise

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median, quantiles
 
-from passnet_core.records import Clock, Contender, Evidence, Speedup, Timing, Verdict
+from passnet_core.records import Clock, Contender, Speedup, Timing, Verdict
 from passnet_core.scoring.intervals import Interval, median_interval
 
 UNSTABLE = 0.2
@@ -26,44 +26,30 @@ Blocks = dict[Contender, list[list[float]]]
 
 @dataclass(frozen=True)
 class Block:
-    """A burst in which two callables took turns, from the first round that counts. All times are in microseconds.
+    """Rounds in which loops of two callables took turns. first, second: microseconds of one call, loop by loop."""
 
-    first, second: of each call, by the worker's own clock. The others are the referee's: calling_first and
-    calling_second, of the same calls; between, how long a round takes besides its calls; beyond, how long a round takes
-    beyond two median calls, from the request to the answer and with the rounds that do not count; begun_us, how long it
-    took to prepare the weights."""
-
-    first: list[float]
-    second: list[float]
-    calling_first: list[float]
-    calling_second: list[float]
-    between: float
-    beyond: float
-    begun_us: float = 0.0
+    first: Sequence[float]
+    second: Sequence[float]
 
     @property
     def ratio(self) -> float | None:
-        """The first one's time over the second one's. None: a clock saw nothing at all.
-
-        Of medians, which the audits hold against the referee's: in the median of the rounds' ratios, a few lies on
-        either side would count twice."""
-        first, second = median(self.first), median(self.second)
-        return first / second if first > 0 and second > 0 else None
+        """The first one's time over the second one's: the median of the rounds'. None: a clock saw nothing at all."""
+        ratios = [first / second for first, second in zip(self.first, self.second) if first > 0 and second > 0]
+        return median(ratios) if ratios else None
 
 
 @dataclass
 class Timed:
     """All blocks by one clock, turn by turn.
 
-    clean: in the reference worker, of eager and Inductor; of eager alone if Inductor fails. beside: in the candidate
-    worker, of eager and the passes; of the passes alone if eager does not fit there. A callable that is alone takes
-    turns with itself. copying: bytes per microsecond that a copy moved, each time the candidate had come to rest."""
+    clean: in the reference worker, of eager and Inductor; of eager alone if Inductor fails. beside: in the executor, of
+    eager and the passes; of the passes alone if eager does not fit there. A callable that is alone takes turns with
+    itself."""
 
     clean_pair: tuple[Contender, Contender]
     beside_pair: tuple[Contender, Contender] | None
     clean: list[Block] = field(default_factory=list)
     beside: list[Block] = field(default_factory=list)
-    copying: list[float] = field(default_factory=list)
 
     @property
     def contenders(self) -> tuple[Contender, ...]:
@@ -71,13 +57,13 @@ class Timed:
         return tuple(dict.fromkeys((*self.clean_pair, *(self.beside_pair[1:] if self.beside_pair else ()))))
 
     @property
-    def claimed(self) -> Blocks:
-        """Microseconds of each call in each block, by the workers' own clocks. Eager's are those of the clean one."""
-        found: Blocks = {Contender.EAGER: [each.first for each in self.clean]}
+    def samples(self) -> Blocks:
+        """Microseconds of a call in each loop of each block. Eager's are those of the clean one."""
+        found: Blocks = {Contender.EAGER: [list(each.first) for each in self.clean]}
         if self.clean_pair[1] is not Contender.EAGER:
-            found[self.clean_pair[1]] = [each.second for each in self.clean]
+            found[self.clean_pair[1]] = [list(each.second) for each in self.clean]
         if self.beside_pair:
-            found[self.beside_pair[1]] = [each.second for each in self.beside]
+            found[self.beside_pair[1]] = [list(each.second) for each in self.beside]
         return found
 
     @property
@@ -91,7 +77,7 @@ class Timed:
 
     @property
     def floor(self) -> Interval:
-        """The ratio of eager to eager, from neighbouring calls in the reference worker: the noise."""
+        """The ratio of eager to eager, from neighbouring loops in the reference worker: the noise."""
         ratios = ([one / next_one for one, next_one in zip(each.first[0::2], each.first[1::2])] for each in self.clean)
         return median_interval([median(each) for each in ratios])
 
@@ -104,7 +90,7 @@ class Timed:
         elif (slowdown := self.slowdown) is not None and slowdown.value <= SLOWED:
             ratios = [each.ratio for each in self.beside]
         else:
-            return speedup(contender, clock, self.claimed)
+            return speedup(contender, clock, self.samples)
         return _speedup(contender, clock, [each for each in ratios if each is not None])
 
     def speedups(self, clock: Clock) -> list[Speedup]:
@@ -112,10 +98,10 @@ class Timed:
         found = (self.speedup(each, clock) for each in self.contenders if each is not Contender.EAGER)
         return [each for each in found if each is not None]
 
-    def with_more(self, other: "Timed") -> "Timed":
-        """These blocks together with those of another series."""
-        blocks = self.clean + other.clean, self.beside + other.beside
-        return Timed(self.clean_pair, self.beside_pair, *blocks, self.copying + other.copying)
+    def settled(self, clock: Clock) -> bool:
+        """Whether more blocks would tell nothing new: every speedup is precise."""
+        found = self.speedups(clock)
+        return len(found) == len(self.contenders) - 1 and all(each.high <= PRECISE * each.low for each in found)
 
 
 def pooled(blocks: Sequence[Sequence[float]]) -> list[float]:
@@ -192,7 +178,7 @@ def noise_sentence(timed: Timed, found: Noise) -> str:
     """The noise floor, and the eager that the passes were compared with, as evidence."""
     floor = timed.floor
     said = (
-        f"Eager against eager, call by call, end to end: {floor.value:.3f} ({floor.low:.3f} to"
+        f"Eager against eager, loop by loop, end to end: {floor.value:.3f} ({floor.low:.3f} to"
         f" {floor.high:.3f}); nothing below {found.either - 1:.1%} counts as a difference."
     )
     slowdown = timed.slowdown
@@ -202,18 +188,3 @@ def noise_sentence(timed: Timed, found: Noise) -> str:
     if slowdown.value > SLOWED:
         return f"{said}{beside}: too much, so the passes are compared with eager there."
     return f"{said}{beside}."
-
-
-def busy_evidence(busy: float, baseline: str) -> Evidence:
-    text = f"While eager and {baseline} were timed, copying memory took {busy:.2f} times its best time."
-    return Evidence("the device beside the pass", text)
-
-
-def preparing_evidence(timed: Timed, solver: str) -> Evidence:
-    solved = median(each.begun_us for each in (timed.beside or timed.clean))
-    return Evidence(
-        "prepare(weights)",
-        f"Drawing new weights takes {median(each.begun_us for each in timed.clean):.0f} µs, or with what"
-        f" {solver} prepare {solved:.0f} µs, by the judge's own clock. That happens once per block of"
-        " calls and is not part of their time.",
-    )

@@ -1,5 +1,5 @@
-"""A measurement in progress: pairs of callables in their workers, timed in alternating bursts, and what is known so
-far."""
+"""A measurement in progress: pairs of callables in their workers, timed in alternating blocks of loops, and what is
+known so far."""
 
 import random
 import secrets
@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from passnet_core.judge.protocol.messages import CALLABLES, CallableName, CandidateFault, Fills
-from passnet_core.judge.protocol.timed_calls import Burst, planned
-from passnet_core.judge.stages import clock_audits, kept_figures, timed_blocks
-from passnet_core.judge.stages.checked_calls import CHECKED, CHECKED_BYTES, Picked
-from passnet_core.judge.stages.clock_audits import ClockSpec, NotAudited
+from passnet_core.graphs.effects import changes_inputs
+from passnet_core.judge.numerics.timed_inputs import SLOTS
+from passnet_core.judge.protocol.messages import CALLABLES, CallableName, CandidateFault, Fills, LoopTimes
+from passnet_core.judge.stages import kept_figures, timed_blocks
+from passnet_core.judge.stages.checked_calls import CHECKED_BYTES, CHECKED_LOOPS, Picked
 from passnet_core.judge.stages.findings import Measurement
 from passnet_core.judge.stages.kept_figures import KeptFigures
 from passnet_core.judge.stages.prepared_job import PreparedJob
@@ -19,27 +19,20 @@ from passnet_core.judge.stages.timed_blocks import Block, Blocks, Noise, Timed
 from passnet_core.judge.supervisor.worker_process import WorkerProcess
 from passnet_core.records import REPLAY, Clock, Contender, Evidence, Speedup, Timing, Verdict
 
-ROUNDS = 40
-"""How many rounds of a burst count, if they take less than LONGEST_BURST_S."""
+LOOP_US = 1_000.0
+"""About how long a loop is, so that waiting for the device at its end does not count."""
+MOST_CALLS = 300
+"""How many calls a loop has at most."""
+ROUNDS = 8
+"""How many rounds of a block count, if they take less than LONGEST_BLOCK_S."""
 LEAST_ROUNDS = 4
-"""How many rounds of a burst count at least."""
-LONGEST_BURST_S = 0.04
-LEAD_US = 2_000.0
-"""For how long a burst goes on before its rounds count, because another process had the device until then."""
-LEAD_SHARE = 0.25
-"""By up to which share of its rounds a burst is longer, so that nobody knows how many calls are left."""
-KEPT_BYTES = 4 << 30
-"""How many bytes of outputs a worker keeps of one burst."""
+"""How many rounds of a block count at least."""
+LONGEST_BLOCK_S = 0.04
+LEAD = 1
+"""How many rounds of a block do not count, because another process had the device until then."""
 MOST_TURNS = 25
 SETTLED = (8, 4)
 """After how many turns the timing may stop early, and after how many more it may stop again."""
-CHECKED_SHARE, CHECKED_OTHERWISE = 1 / 3, 1 / 8
-"""After which share of the candidate's bursts calls are checked: by the clock on which the verdict rests, and by the
-others."""
-SURE = 4
-"""By the former, calls are besides checked after a random one of so many bursts, again and again."""
-EAGER_SHARE = 1 / 4
-"""After which share of these a call of the eager beside the passes is checked too."""
 TRACED_BLOCKS, TRACED_CALLS = 2, 20
 """How many blocks of how many calls are traced for each contender."""
 
@@ -65,8 +58,8 @@ class Pair:
 
 @dataclass(frozen=True)
 class Contest:
-    """What is timed. clean: the pair in the reference worker. beside: the pair in the candidate worker; None: the
-    solver is Inductor. fills: how the inputs are drawn."""
+    """What is timed. clean: the pair in the reference worker. beside: the pair in the worker of what is judged; None:
+    the solver is Inductor. fills: how the inputs are drawn."""
 
     clean: Pair
     beside: Pair | None
@@ -84,124 +77,79 @@ class TimingSession:
 
     def __init__(self, asked: PreparedJob, contest: Contest, warnings: list[str], core: int | None) -> None:
         self.asked, self.core, self.warnings = asked, core, warnings
-        self.contest, self.fills = contest, contest.fills
-        self.candidate, self.witness = asked.timed, asked.witness
+        self.contest, self.fills, self.witness = contest, contest.fills, asked.witness
         self.chance = random.Random(secrets.randbits(64))
-        self.resting = False
-        self.picked: list[Picked] = []
+        self.fresh = changes_inputs(asked.graph)
+        """Whether calls change their inputs, so that each input set serves one call."""
         self.timings: list[Timing] = []
         self.speedups: list[Speedup] = []
         self.evidence: list[Evidence] = []
         self.noise: Noise | None = None
-        self.round_us, self.rounds, self.lead = 0.0, ROUNDS, 1
-        self.many_bytes = 1
-        """The bytes of the outputs of CHECKED calls."""
+        self.counts: dict[Pair, list[int]] = {}
+        """How many calls a loop of each callable has."""
+        self.rounds, self.block_us = ROUNDS, 0.0
 
     def plan(self) -> None:
-        """Measure what a round takes in all, for the slower pair, and what its outputs take, and choose how many rounds
-        a burst has."""
-        costs, kept = [], 1
+        """Choose how many calls a loop has, by how long a call takes, and how many rounds a block has, by how long the
+        loops of the slower pair take then."""
+        most, slowest_us = SLOTS if self.fresh else MOST_CALLS, 0.0
         for pair in self._order(0):
-            self.rest(pair.client)
-            pair.client.fix(pair.names, self.fills, self.chance.getrandbits(62))
-            # the first one allocates memory
+            counts = [1, 1]
+            self._fix(pair)
+            # a single call waits for the device as well, so that it says too much
             for _ in range(2):
-                made = self._burst(pair, Clock.END_TO_END, self.chance.getrandbits(62), LEAST_ROUNDS)
-            costs.append(made.waited_us / LEAST_ROUNDS)
-            if pair.client is self.witness:
-                kept = max(kept, made.kept_bytes // LEAST_ROUNDS)
-        self.round_us = max(costs)
-        self.many_bytes = max(1, CHECKED * kept // 2)
-        affordable = min(LONGEST_BURST_S * 1e6 / max(self.round_us, 1.0), KEPT_BYTES / kept)
-        self.rounds = max(LEAST_ROUNDS, min(ROUNDS, int(affordable)))
-        self.lead = max(1, min(ROUNDS, int(LEAD_US / max(self.round_us, 1.0))))
-        if self.rounds < ROUNDS:
-            self.warnings.append(
-                f"One call takes so long, or returns so much, that blocks have {self.rounds} calls instead of {ROUNDS}."
-            )
+                made = self._loops(pair, counts, LEAST_ROUNDS)
+                counts = [max(1, min(most, round(LOOP_US / max(median(each), 1.0)))) for each in made.host_us]
+            self.counts[pair] = counts
+            slowest_us = max(slowest_us, sum(count * median(each) for count, each in zip(counts, made.host_us)))
+        self.rounds = max(LEAST_ROUNDS, min(ROUNDS, int(LONGEST_BLOCK_S * 1e6 / max(slowest_us, 1.0))))
+        self.block_us = (self.rounds + LEAD) * slowest_us
 
-    def timed(self, spec: ClockSpec, *, patience: int = 1) -> Timed:
-        """Time turns of one burst for each pair, alternately: as many as the job asks for, and more while the budget
-        lasts and they are needed.
-
-        patience: by how much the clock's budget is multiplied."""
-        assert spec.budget_s is not None
-        beside = self.contest.beside
-        timed = Timed(self.contest.clean.contenders, beside.contenders if beside else None)
-        asked, sure = self.asked.job.spec.trials, 0
-        budget_us, pairs_us = patience * spec.budget_s * 1e6, max(1.0, self.round_us * (2 if beside else 1))
-        rounds = self.rounds
-        if isinstance(spec.audited, NotAudited):
-            # a figure that is only shown does not take longer than its budget
-            rounds = max(
-                LEAST_ROUNDS, min(rounds, int((budget_us / (asked * pairs_us) - self.lead) / (1 + LEAD_SHARE)))
-            )
-        affordable = int(budget_us / ((rounds * (1 + LEAD_SHARE) + self.lead) * pairs_us))
-        # large outputs are checked less often, and at least once
-        few = self.many_bytes <= CHECKED_BYTES
-        share = (CHECKED_SHARE if spec.scored else CHECKED_OTHERWISE) * min(1.0, CHECKED_BYTES / self.many_bytes)
-        for turn in range(max(asked, min(MOST_TURNS, affordable))):
-            if turn >= max(asked, SETTLED[0]) and turn % SETTLED[1] == 0 and clock_audits.settled(timed, spec):
+    def timed(self, budget_s: float, *, cold: bool = False) -> dict[Clock, Timed]:
+        """Time turns of one block for each pair, alternately, on the clocks that are read in one loop: as many as the
+        job asks for, and more while the budget lasts and they are needed. cold: single calls, with the device's L2
+        cache flushed before each."""
+        beside, asked = self.contest.beside, self.asked.job.spec.trials
+        clocks = (Clock.COLD,) if cold else (Clock.END_TO_END, Clock.EVENT)
+        found = {clock: Timed(self.contest.clean.contenders, beside.contenders if beside else None) for clock in clocks}
+        cost_us = max(1.0, self.block_us * (2 if beside else 1))
+        for turn in range(max(asked, min(MOST_TURNS, int(budget_s * 1e6 / cost_us)))):
+            may_stop = turn >= max(asked, SETTLED[0]) and turn % SETTLED[1] == 0
+            if may_stop and found[clocks[0]].settled(clocks[0]):
                 break
-            lead = self.lead + self.chance.randrange(1 + int(LEAD_SHARE * rounds))
-            sure = turn + self.chance.randrange(SURE) if turn % SURE == 0 else sure
-            checked = self.chance.random() < share or (turn == sure and spec.scored and (few or turn < SURE))
             for pair in self._order(turn):
-                if self.rest(pair.client) and spec.scored:
-                    timed.copying += filter(None, [self.witness.copying()])
-                block = self._block(pair, spec.clock, lead, rounds, checked=checked and pair is beside)
-                (timed.beside if pair is beside else timed.clean).append(block)
-        return timed
+                self._fix(pair)
+                made = self._loops(pair, [1, 1] if cold else self.counts[pair], LEAD + self.rounds, cold=cold)
+                for clock, timed in found.items():
+                    samples = made.host_us if clock is Clock.END_TO_END else made.device_us
+                    first, second = (each[LEAD:] for each in samples)
+                    (timed.beside if pair is beside else timed.clean).append(Block(first, second))
+        return found
+
+    def picked(self) -> list[Picked]:
+        """Some timed calls of the passes, with what they returned."""
+        pair, kept = self.contest.beside, list[Picked]()
+        for _ in range(CHECKED_LOOPS if pair is not None else 0):
+            assert pair is not None
+            self._fix(pair)
+            seed = self.chance.getrandbits(62)
+            returned = pair.client.timed_outputs(CALLABLES[pair.second], seed, CHECKED_BYTES, fresh=self.fresh)
+            kept += [Picked(self._weights, seed + slot, each) for slot, each in enumerate(returned)]
+        return kept
 
     def _order(self, turn: int) -> list[Pair]:
         pairs = [each for each in (self.contest.clean, self.contest.beside) if each]
         return pairs if turn % 2 == 0 else pairs[::-1]
 
-    def _block(self, pair: Pair, clock: Clock, lead: int, rounds: int, *, checked: bool) -> Block:
-        """Time one burst, of so many rounds that do not count and so many that do. checked: ask for what some calls
-        returned, picked at random, to be checked later."""
+    def _fix(self, pair: Pair) -> None:
+        """Draw the weights of the loops to come."""
         # what is planned for weights is planned for these
-        weights = self.asked.seed if self.asked.planned is not None else self.chance.getrandbits(62)
+        self._weights = self.asked.seed if self.asked.planned is not None else self.chance.getrandbits(62)
+        pair.client.fix(pair.names, self.fills, self._weights)
+
+    def _loops(self, pair: Pair, counts: Sequence[int], rounds: int, *, cold: bool = False) -> LoopTimes:
         seed = self.chance.getrandbits(62)
-        begun_us = pair.client.fix(pair.names, self.fills, weights)
-        made = self._burst(pair, clock, seed, lead + rounds)
-        calls = planned(seed, 2, lead + rounds)
-        if checked:
-            picked = self._picked([each.function for each in calls])
-            returned = pair.client.burst_outputs(picked)
-            self.picked += [
-                Picked(weights, calls[index].seed, made.digests[index], each) for index, each in zip(picked, returned)
-            ]
-        return _block(made, [each.function for each in calls], lead, begun_us)
-
-    def _burst(self, pair: Pair, clock: Clock, seed: int, rounds: int) -> Burst:
-        return pair.client.burst(pair.names, clock, self.core, seed, rounds)
-
-    def rest(self, client: WorkerProcess) -> bool:
-        """Stop the candidate worker while the witness is timed. Return whether it was stopped just now."""
-        trusted = client is self.witness
-        came_to_rest = trusted and not self.resting and self.candidate is not self.witness
-        if came_to_rest:
-            self.candidate.rest()
-        self.resting = trusted
-        return came_to_rest
-
-    def busy(self, timed: Timed) -> float:
-        """How many times as long as at best a copy took while the candidate rested. Work that the candidate has left on
-        the device goes on, and slows whatever is timed."""
-        if not timed.copying:
-            return 1.0
-        speed = self.witness.facts().get("bytes_per_us")
-        return speed / median(timed.copying) if isinstance(speed, float) else 1.0
-
-    def _picked(self, functions: Sequence[int]) -> list[int]:
-        """Pick calls of a burst of the candidate's, by their index: two of the passes, and now and then one of the
-        eager beside them, whose digest would hide time if it were not computed."""
-        wanted = [1, 1, 0] if self.chance.random() < EAGER_SHARE else [1, 1]
-        return [
-            self.chance.choice([index for index, each in enumerate(functions) if each == function])
-            for function in wanted
-        ]
+        return pair.client.loops(pair.names, counts, seed, rounds, core=self.core, cold=cold, fresh=self.fresh)
 
     def trace(self, eager_us: float) -> Blocks:
         """Microseconds in kernels for each traced call, from the device trace, and as evidence the time of each
@@ -215,12 +163,10 @@ class TimingSession:
         runners = [each for each in self.contest.runners.items() if each[0] not in blocks]
         for turn in range(TRACED_BLOCKS):
             for contender, client in runners if turn % 2 == 0 else runners[::-1]:
-                self.rest(client)
                 seed = self.chance.getrandbits(62)
                 traced = client.kernels(CALLABLES[contender], self.fills, seed, TRACED_CALLS)
                 blocks.setdefault(contender, []).append(traced)
         for contender, client in runners:
-            self.rest(client)
             replays[contender] = self._replayed(contender, client)
         if known is not None:
             self.evidence.append(known.evidence(self.asked.names, eager_us))
@@ -268,16 +214,3 @@ class TimingSession:
             tuple(self.evidence),
             self.noise.either - 1 if self.noise else None,
         )
-
-
-def _block(made: Burst, functions: Sequence[int], lead: int, begun_us: float) -> Block:
-    """The rounds of a burst after so many that do not count. functions: the callable of each call, 0 or 1."""
-
-    def of(function: int, values: Sequence[float]) -> list[float]:
-        return [value for value, each in zip(values, functions) if each == function][lead:]
-
-    first, second, calling, between = of(0, made.claimed_us), of(1, made.claimed_us), made.calling_us, made.between_us
-    # what follows one callable's calls differs from what follows the other's
-    besides = sum(median(of(function, between)) for function in (0, 1))
-    beyond = 2 * made.waited_us / len(functions) - median(first) - median(second)
-    return Block(first, second, of(0, calling), of(1, calling), besides, beyond, begun_us)

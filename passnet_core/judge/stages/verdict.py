@@ -44,7 +44,6 @@ FAULTS: Mapping[str, tuple[Verdict, str]] = {
     "plan": (Verdict.REJECTED, "Its host code leaves no plan"),
     "alone": (Verdict.DOES_NOT_LOAD, "A kernel cannot be loaded without the rest of the bundle"),
     "gpu": (Verdict.NEEDS_GPU, "Triton's interpreter, which judges without a GPU, cannot run"),
-    "restless": (Verdict.CHEAT, "Its process did not stop while others were timed"),
 }
 """For each kind of fault of the candidate: the verdict, and the first words of the reason."""
 

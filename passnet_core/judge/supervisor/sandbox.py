@@ -75,8 +75,6 @@ SCARCE = 0.1
 CLEARING_TRIES = 100
 STOP_PATIENCE_S = 5.0
 _MOVING = ([b"R"], [b"S"], [b"D"])
-TICKS_AT_REST = 3
-"""Ticks (1/100 s) that a stopped process may seem to use, by the granularity of the kernel's accounting."""
 
 
 @dataclass(frozen=True)
@@ -489,8 +487,6 @@ class _Process(NamedTuple):
     state: str
     threads: int
     resident_bytes: int
-    ticks: int
-    """Processor time used, in 1/100 s."""
 
     @property
     def dead(self) -> bool:
@@ -531,8 +527,7 @@ def _fields(pid: int | str) -> list[bytes]:
 
 def _process(fields: Sequence[bytes]) -> _Process:
     resident = int(fields[21]) * resource.getpagesize()
-    ticks = int(fields[11]) + int(fields[12])
-    return _Process(int(fields[1]), fields[0].decode(), int(fields[17]), resident, ticks)
+    return _Process(int(fields[1]), fields[0].decode(), int(fields[17]), resident)
 
 
 def is_private() -> bool:
@@ -545,10 +540,8 @@ def descendants(pid: int) -> list[int]:
     return [each for each, process in _below(pid).items() if not process.dead]
 
 
-def stop_tree(pid: int) -> dict[int, int]:
-    """Stop all descendants of a process and return the ticks that each has used, for wake_tree.
-
-    Raises TimeoutError if new ones keep appearing."""
+def _stop_tree(pid: int) -> None:
+    """Stop all descendants of a process. Raises TimeoutError if new ones keep appearing."""
     until = time.monotonic() + STOP_PATIENCE_S
     signalled: set[int] = set()
     while True:
@@ -556,7 +549,7 @@ def stop_tree(pid: int) -> dict[int, int]:
         moving = {each for each, process in below.items() if process.state not in "Tt"}
         # a process whose first thread has ended does not show whether its other threads have stopped
         if all(below[each].state == "Z" and each in signalled for each in moving):
-            return {each: process.ticks for each, process in below.items()}
+            return
         if time.monotonic() > until:
             raise TimeoutError(f"{len(moving)} processes could not be stopped within {STOP_PATIENCE_S:.0f} s.")
         _send(moving, signal.SIGSTOP)
@@ -569,29 +562,14 @@ def rest(pid: int) -> None:
     """Stop a process and all its descendants, as far as that is possible, until wake()."""
     with contextlib.suppress(ProcessLookupError, TimeoutError):
         os.kill(pid, signal.SIGSTOP)
-        stop_tree(pid)
+        _stop_tree(pid)
 
 
 def wake(pid: int) -> None:
     """Resume what rest() stopped."""
     with contextlib.suppress(ProcessLookupError):
         os.kill(pid, signal.SIGCONT)
-        wake_tree(pid, {})
-
-
-def wake_tree(pid: int, stopped: Mapping[int, int]) -> str:
-    """Resume what stop_tree stopped. Returns what the processes did although stopped; empty if nothing."""
-    below = _below(pid)
-    _send((each for each, process in below.items() if not process.dead), signal.SIGCONT)
-    for each, process in below.items():
-        if each not in stopped:
-            if not process.dead:
-                return "a new process was started"
-        elif process.state not in "TtZX":
-            return "a process that was stopped woke up by itself"
-        elif process.ticks - stopped[each] > TICKS_AT_REST:
-            return "a process that was stopped went on computing"
-    return ""
+        _send((each for each, process in _below(pid).items() if not process.dead), signal.SIGCONT)
 
 
 def excess(pid: int, limits: Limits) -> str:

@@ -40,12 +40,12 @@ from passnet_core.judge.protocol.messages import (
     Given,
     Launches,
     Loaded,
+    LoopTimes,
     Preparation,
     Propagated,
     Returned,
 )
 from passnet_core.judge.protocol.reference_bench import BenchPlan, RecheckedCall, ReferenceBench
-from passnet_core.judge.protocol.timed_calls import MARK, Burst
 from passnet_core.judge.supervisor import sandbox
 from passnet_core.judge.supervisor.fork_server import PATIENCE_S, ForkServer
 from passnet_core.judge.supervisor.remote_bench import RemoteReferenceBench, WitnessFailed
@@ -53,7 +53,6 @@ from passnet_core.records import (
     Accelerator,
     Baseline,
     Bundle,
-    Clock,
     CompiledKernel,
     InductorCode,
     TensorForm,
@@ -73,8 +72,6 @@ NONSENSE = (
 REPLY_LIMIT = 4 << 20
 """Bytes of a reply without its tensors; enough for thousands of traced nodes."""
 TEXT_LIMIT = 10_000
-SPIN_S = 0.01
-"""How long to poll for the next mark of a timed call before the wait may sleep."""
 LONGEST_CPU_S = 1e7
 BENCH_S = 600.0
 """The least time allowed for drawing inputs or comparing once in the reference worker."""
@@ -112,8 +109,6 @@ class WorkerProcess:
         self.jobs = 0
         self._nonce = ""
         """What the answers to the latest request must carry, so that no answer can be prepared ahead."""
-        self._resting: dict[int, int] | None = None
-        """While stopped: the ticks that each of its processes had used by then."""
         cores = os.cpu_count() or 1
         cpu_s = (deadline_s if lifetime_s is None else lifetime_s) * cores + 30
         self.channel, self.log = fork_server.fork(limits, min(cpu_s, LONGEST_CPU_S), compiling=compiling)
@@ -249,36 +244,42 @@ class WorkerProcess:
         wanted = self._ask(f"warm up {name}", asked).fields.get("wanted")
         return None if wanted is None else str(wanted)
 
-    def fix(self, names: Sequence[str], fills: Fills, weights: int) -> float:
-        """Draw, from the seed weights, the inputs that are the same in all calls of the bursts to come, and let these
-        callables prepare them. Return how many microseconds that took, by the referee's clock."""
-        start = time.perf_counter_ns()
+    def fix(self, names: Sequence[str], fills: Fills, weights: int) -> None:
+        """Draw, from the seed weights, the inputs that are the same in all calls of the loops to come, and let these
+        callables prepare them."""
         self._ask("prepare its weights", {"do": "fix", "names": list(names), "fills": fills, "weights": weights})
-        return (time.perf_counter_ns() - start) / 1e3
 
-    def burst(self, names: Sequence[str], clock: Clock, core: int | None, seed: int, rounds: int) -> Burst:
-        """Time calls of these callables, in turns and as timed_calls.planned says, on this clock. core: the CPU core
-        that the worker's thread is pinned to. The inputs must have been fixed."""
-        asked = {"do": "burst", "names": list(names), "clock": clock.value, "core": core, "seed": seed}
-        doing, calls = f"time {' and '.join(names)}", len(names) * rounds
-        start = time.perf_counter_ns()
-        self._send({**asked, "rounds": rounds}, (), doing)
-        with self._waiting(doing) as pause:
-            marks = framing.receive_marks(self.channel, MARK, 2 * calls, pause, spin_s=SPIN_S)
-        told = self._reply(doing).fields
-        waited_us = (time.perf_counter_ns() - start) / 1e3
+    def loops(
+        self,
+        names: Sequence[str],
+        counts: Sequence[int],
+        seed: int,
+        rounds: int,
+        *,
+        core: int | None = None,
+        cold: bool = False,
+        fresh: bool = False,
+    ) -> LoopTimes:
+        """Time loops of so many calls of each callable, on input sets that are drawn from this seed: in each round one
+        loop of each, in random order. The inputs must have been fixed.
+
+        core: the CPU core that the worker's thread is pinned to. cold: the device's L2 cache is flushed before each
+        loop. fresh: inputs are drawn anew before each loop, since calls change them."""
+        asked = {"do": "loops", "names": list(names), "counts": list(counts), "seed": seed, "rounds": rounds}
+        told = self._ask(f"time {' and '.join(names)}", {**asked, "core": core, "cold": cold, "fresh": fresh}).fields
         with self._reading("times"):
-            claimed, digests = map(float, told["claimed"]), map(int, told["digests"])
-            marks_us = tuple((each - marks[0]) / 1e3 for each in marks)
-            found = Burst(tuple(claimed), tuple(digests), int(told["kept_bytes"]), marks_us, waited_us)
-        complete = len(found.claimed_us) == len(found.digests) == len(marks) // 2 == calls
-        if not (complete and all(map(_is_time, found.claimed_us))):
+            host, device = (
+                tuple(tuple(map(float, samples)) for samples in told[key]) for key in ("host_us", "device_us")
+            )
+        complete = all(list(map(len, clock)) == [rounds] * len(names) for clock in (host, device))
+        if not complete or not all(_is_time(each) for clock in (host, device) for samples in clock for each in samples):
             raise self._marked(CandidateFault("protocol", "It sent no times."))
-        return found
+        return LoopTimes(host, device)
 
-    def burst_outputs(self, calls: Sequence[int]) -> tuple[Returned, ...]:
-        """Return what these calls of the last burst returned, by their index."""
-        asked = {"do": "burst_outputs", "calls": list(calls)}
+    def timed_outputs(self, name: str, seed: int, most_bytes: int, *, fresh: bool = False) -> tuple[Returned, ...]:
+        """Make a timed loop of one call on each input set of this seed. Return what the first ones returned, of so many
+        bytes together at most, and of one at least."""
+        asked = {"do": "timed_outputs", "name": name, "seed": seed, "most_bytes": most_bytes, "fresh": fresh}
         return self._returned(self._ask("send what timed calls returned", asked, returns_tensors=True))
 
     def passnet_times(
@@ -333,30 +334,6 @@ class WorkerProcess:
     def settle(self) -> None:
         """Do nothing. Raises CandidateFault if an answer is left on the channel that nobody had asked for."""
         self._ask("answer once more", {"do": "settle"})
-
-    def rest(self) -> None:
-        """Stop the worker and every process it started until the next request, so that they do not disturb the timing
-        of other workers. If any of them runs meanwhile, the next request raises CandidateFault. Candidate only."""
-        if self._over is not None:
-            raise self._over
-        if self._resting is not None:
-            return
-        try:
-            self._resting = sandbox.stop_tree(self.fork_server.process.pid)
-        except TimeoutError as error:
-            fault = CandidateFault("restless", f"it kept starting processes. {error}")
-            raise self._ended(fault) from error
-
-    def _wake(self) -> None:
-        """Resume the worker. Raises CandidateFault if it computed although stopped."""
-        stopped, self._resting = self._resting or {}, None
-        if found := sandbox.wake_tree(self.fork_server.process.pid, stopped):
-            raise self._ended(CandidateFault("restless", f"{found}."))
-
-    def copying(self) -> float | None:
-        """Measure how many bytes a copy on the GPU reads and writes per microsecond at present. None on a CPU."""
-        found = self._ask("copy memory", {"do": "copying"}).fields.get("bytes_per_us")
-        return found if isinstance(found, float) and found > 0 else None
 
     def facts(self) -> dict[str, Any]:
         """Return what the worker reports of its machine, such as versions and the device's name."""
@@ -486,8 +463,6 @@ class WorkerProcess:
         """Around sending and receiving: count the time, and turn every failure into a CandidateEnd."""
         if self._over is not None:
             raise self._over
-        if self._resting is not None:
-            self._wake()
         start = time.monotonic()
         try:
             yield self._pause(doing, start + self.left_s)
@@ -561,9 +536,6 @@ class WorkerProcess:
 
     def _end_worker(self) -> dict[str, Any] | None:
         """Have the fork server end the worker, and return its report. A fork server that does not obey is stopped."""
-        if self._resting is not None:
-            stopped, self._resting = self._resting, None
-            sandbox.wake_tree(self.fork_server.process.pid, stopped)
         try:
             self.fork_server.control.send(json.dumps({"end": True}).encode(), socket.MSG_NOSIGNAL)
         except OSError:

@@ -66,6 +66,10 @@ class Prepared:
             each()
         return self.function(*inputs, *self.packed)
 
+    def bound(self, inputs: Sequence[Any]) -> tuple[Function, tuple[Any, ...]]:
+        """A function and its arguments that make a call on these inputs, with nothing else to do in between."""
+        return (self, (inputs,)) if self.before else (self.function, (*inputs, *self.packed))
+
     @property
     def weights(self) -> frozenset[int]:
         """The indices of the inputs that the bundle prepares."""

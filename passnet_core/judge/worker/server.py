@@ -4,6 +4,7 @@ In the candidate worker, the bundle shares this process, so the referee trusts n
 right for honest bundles only."""
 
 import gc
+import itertools
 import math
 import os
 import platform
@@ -25,14 +26,14 @@ from passnet_core.fx.passes import UntraceablePattern, imported_passes
 from passnet_core.graphs.rewriting import TracedPass
 from passnet_core.judge.gpu_on_cpu import interpreter
 from passnet_core.judge.gpu_on_cpu.needs_gpu import need_of, root_of
-from passnet_core.judge.numerics import output_digest, timed_inputs
+from passnet_core.judge.numerics import timed_inputs
 from passnet_core.judge.plan.wanted import PlanWanted
-from passnet_core.judge.protocol import encoding, framing, timed_calls
+from passnet_core.judge.protocol import encoding, framing
 from passnet_core.judge.protocol.messages import CallableName, CandidateFault, Preparation, Returned
 from passnet_core.judge.protocol.reference_bench import Computing
 from passnet_core.judge.worker import building, error_places, timing, timing_loop
 from passnet_core.judge.worker.staging import LARGE_BYTES, Staging
-from passnet_core.records import Baseline, Bundle, Capture, Clock, Contender, Device, TensorForm, from_json, to_json
+from passnet_core.records import Baseline, Bundle, Capture, Contender, Device, TensorForm, from_json, to_json
 
 TEXT_LIMIT = 2_000
 TRACE_LIMIT = 6_000
@@ -156,8 +157,6 @@ class _WorkerServer:
         self.inputs: list[Any] = []
         self.staging = Staging(device)
         self.buffers: timed_inputs.Buffers | None = None
-        self.burst_outputs: list[Any] = []
-        """Copies of what the calls of the last burst returned."""
         self.bench: ReferenceBenchServer | None = None
         self.forgotten = 0
         """How many jobs it has forgotten."""
@@ -186,8 +185,8 @@ class _WorkerServer:
             "run": self._run,
             "warm_up": self._warm_up,
             "fix": self._fix,
-            "burst": self._burst,
-            "burst_outputs": self._burst_outputs,
+            "loops": self._loops,
+            "timed_outputs": self._timed_outputs,
             "passnet_times": self._passnet_times,
             "recall": self._recall,
             "check": self._check,
@@ -202,7 +201,6 @@ class _WorkerServer:
             "learn": self._learn,
             "execute": self._execute,
             "launch at": self._launch_at,
-            "copying": self._copying,
             "facts": self._facts,
             "propagate": self._propagate,
             "generate": self._generate,
@@ -328,7 +326,7 @@ class _WorkerServer:
         seen = self.staging.call(call)
         matches = getattr(call, "matches", None)
         return Returned(
-            outputs=tuple(map(encoding.produced, output_digest.listed(seen.returned), seen.shares)),
+            outputs=tuple(map(encoding.produced, encoding.listed(seen.returned), seen.shares)),
             container=_container(seen.returned),
             seconds=seen.seconds,
             matches=matches if isinstance(matches, int) else None,
@@ -477,42 +475,37 @@ class _WorkerServer:
         return None
 
     def _fix(self, request: framing.WireMessage) -> None:
-        """Draw the inputs that are the same in all calls of the bursts to come, and have the callables prepare them."""
+        """Draw the inputs that are the same in all calls of the loops to come, and have the callables prepare them."""
         fields = request.fields
-        self.burst_outputs = []
         fixed = self._buffers(fields["fills"]).fix(fields["weights"])
         for name in dict.fromkeys(fields["names"]):
             self.calls[name].pack(fixed)
         self._synchronise()
 
-    def _burst(self, request: framing.WireMessage) -> framing.WireMessage:
-        """Make a burst of timed calls, and keep what they returned until the next one."""
+    def _loops(self, request: framing.WireMessage) -> framing.WireMessage:
+        """Time loops of calls of some callables, in turns."""
         fields = request.fields
-        self.burst_outputs = []
-        functions = [self.calls[name] for name in fields["names"]]
-        calls = timed_calls.planned(fields["seed"], len(functions), fields["rounds"])
-        made = timing_loop.burst(
-            functions,
-            calls,
-            self._fixed,
-            Clock(fields["clock"]),
-            self.device,
-            fields["core"],
-            lambda: framing.send_mark(self.channel, timed_calls.MARK),
-        )
-        self.burst_outputs = made.outputs
-        kept = [value for each in made.outputs for value in output_digest.listed(each)]
-        kept_bytes = sum(value.nbytes for value in kept if isinstance(value, torch.Tensor))
-        return framing.WireMessage({"claimed": made.claimed_us, "digests": made.digests, "kept_bytes": kept_bytes})
+        calls = [self.calls[name] for name in fields["names"]]
+        found = self._timed_loops(fields).times(calls, fields["counts"], fields["rounds"], fields["core"])
+        return framing.WireMessage({"host_us": found.host_us, "device_us": found.device_us})
+
+    def _timed_outputs(self, request: framing.WireMessage) -> framing.WireMessage:
+        """What the first calls of a timed loop return."""
+        fields = request.fields
+        kept = self._timed_loops(fields).outputs(self.calls[fields["name"]])
+        sizes = itertools.accumulate(map(_bytes_of, kept))
+        fitting = sum(size <= fields["most_bytes"] for size in sizes)
+        return self._returned_many(kept[: max(1, fitting)])
+
+    def _timed_loops(self, fields: dict[str, Any]) -> timing_loop.TimedLoops:
+        cold, fresh = fields.get("cold", False), fields["fresh"]
+        return timing_loop.TimedLoops(self._fixed, self.device, fields["seed"], cold=cold, fresh=fresh)
 
     @property
     def _fixed(self) -> timed_inputs.Buffers:
         """The buffers for timed inputs, once "fix" has drawn those that stay the same."""
         assert self.buffers is not None, "the inputs must be fixed before"
         return self.buffers
-
-    def _burst_outputs(self, request: framing.WireMessage) -> framing.WireMessage:
-        return self._returned_many([self.burst_outputs[index] for index in request.fields["calls"]])
 
     def _passnet_times(self, request: framing.WireMessage) -> framing.WireMessage:
         fields = request.fields
@@ -572,7 +565,7 @@ class _WorkerServer:
         described: list[Any] = []
         tensors: list[torch.Tensor] = []
         for returned in kept:
-            produced = [encoding.produced(value) for value in output_digest.listed(returned)]
+            produced = [encoding.produced(value) for value in encoding.listed(returned)]
             outputs, own = encoding.packed_outputs(produced, len(tensors))
             tensors += own
             described.append({"outputs": outputs, "container": _container(returned)})
@@ -604,7 +597,6 @@ class _WorkerServer:
         self.inputs = []
         self.staging = Staging(self.device)
         self.buffers = None
-        self.burst_outputs = []
         self.bench = None
         self.forgotten += 1
         on_device = self.device is Device.CUDA
@@ -614,9 +606,6 @@ class _WorkerServer:
             gc.freeze()
         if on_device:
             torch.cuda.empty_cache()
-
-    def _copying(self, request: framing.WireMessage) -> framing.WireMessage:
-        return framing.WireMessage({"bytes_per_us": timing.copying() if self.device is Device.CUDA else None})
 
     def _facts(self, request: framing.WireMessage) -> framing.WireMessage:
         found: dict[str, Any] = {"python": platform.python_version(), "torch": torch.__version__, "device": "cpu"}
@@ -721,7 +710,7 @@ class _OwnClient:
         except BaseException as error:
             raise self.worker.fault(error) from error
         returned = (
-            Returned(tuple(map(encoding.produced, output_digest.listed(each))), _container(each), 0.0) for each in found
+            Returned(tuple(map(encoding.produced, encoding.listed(each))), _container(each), 0.0) for each in found
         )
         return tuple(encoding.placed(each, self.worker.device.value, copy=False) for each in returned)
 
@@ -764,6 +753,10 @@ def _card(properties: Any) -> dict[str, Any]:
         "shared_memory_per_block_optin": told["max_shared_mem"],
         "shared_memory_per_multiprocessor": properties.shared_memory_per_multiprocessor,
     }
+
+
+def _bytes_of(returned: Any) -> int:
+    return sum(value.nbytes for value in encoding.listed(returned) if isinstance(value, torch.Tensor))
 
 
 def _container(returned: Any) -> str:

@@ -1,6 +1,6 @@
 """Warm-up, and times that need several calls: kernels in the device trace, and replays of a CUDA graph.
 
-Runs in the workers, in the same way for every contender. Single calls are timed in timing_loop."""
+Runs in the workers, in the same way for every contender. Loops of calls are timed in timing_loop."""
 
 import gc
 import math
@@ -12,7 +12,6 @@ from typing import Any
 
 import torch
 
-from passnet_core.judge.numerics import output_digest
 from passnet_core.records import Device
 
 Callee = Callable[[list[Any]], Any]
@@ -21,7 +20,6 @@ LEAST_WARM_UP_CALLS = 3
 REPLAYS = 20
 REPLAY_BLOCKS = 5
 COPIED_BYTES = 256 << 20
-COPYING_US = 6_000.0
 
 
 def warm_up(call: Callee, inputs: list[Any], seconds: float, device: Device) -> None:
@@ -76,31 +74,25 @@ def replay(call: Callee, inputs: list[Any]) -> float | None:
 def memory() -> tuple[float, int]:
     """(bytes per microsecond that a copy on the device reads and writes at best, bytes of the L2 cache). Measured once
     per process, before its first job, so that no candidate can influence it."""
-    speed = max(_copies(1) for _ in range(REPLAY_BLOCKS))
+    speed = max(_copying() for _ in range(REPLAY_BLOCKS))
     torch.cuda.empty_cache()
     return speed, int(torch.cuda.get_device_properties(0).L2_cache_size)
 
 
-def copying() -> float:
-    """Bytes per microsecond that a copy on the device reads and writes at present. The copy takes at least COPYING_US,
-    which is several time slices of two processes that share the device."""
-    return _copies(max(2, round(COPYING_US * memory()[0] / (2 * COPIED_BYTES))))
-
-
-def _copies(count: int) -> float:
+def _copying() -> float:
+    """Bytes per microsecond that a copy on the device reads and writes."""
     source = torch.empty(COPIED_BYTES, dtype=torch.uint8, device="cuda")
     target = torch.empty_like(source)
     start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
     start.record()
-    for _ in range(count):
-        target.copy_(source)
+    target.copy_(source)
     end.record()
     torch.cuda.synchronize()
-    return 2 * COPIED_BYTES * count / (start.elapsed_time(end) * 1e3)
+    return 2 * COPIED_BYTES / (start.elapsed_time(end) * 1e3)
 
 
 def prime() -> None:
-    """Run a first kernel, draw and digest, so that no job has to wait for their initialisation. A first trace is not
+    """Run a first kernel and draw, so that no job has to wait for their initialisation. A first trace is not
     among them: see sandbox.environment."""
     from triton.runtime import driver
 
@@ -108,7 +100,6 @@ def prime() -> None:
     a = torch.zeros(8, device="cuda")
     generator = torch.Generator(device="cuda")
     a.normal_(generator=generator).random_(0, 2, generator=generator)
-    output_digest.digest([a])
     torch.cuda.synchronize()
 
 

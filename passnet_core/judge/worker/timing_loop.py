@@ -1,66 +1,90 @@
-"""The worker's loop for timed calls. For each call of a burst it draws fresh inputs on the device, waits for the
-device, makes the call and times it, and begins a digest of what it returned. It answers once, at the end.
+"""The worker's loop for timed calls: calls in a row over a few input sets, with nothing between them but the next call.
 
-Both workers run this same loop for every contender. Its answers are not trusted: the referee times each call and what
-lies between calls by marks that are sent right before and after a call, and then asks for what some of the calls
-returned, which must have the digests that were sent."""
+The witness and the executor time every contender by this same loop. Neither process has any host code of a bundle, so
+that nothing can know that it is timed: what is timed is what the plan says."""
 
 import gc
 import os
+import random
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import torch
 
-from passnet_core.judge.numerics import output_digest
-from passnet_core.judge.numerics.timed_inputs import Buffers
-from passnet_core.judge.protocol.timed_calls import PlannedCall
-from passnet_core.records import Clock, Device
-
-Callee = Callable[[list[Any]], Any]
+from passnet_core.judge.numerics.timed_inputs import SLOTS, Buffers
+from passnet_core.judge.protocol.messages import LoopTimes
+from passnet_core.judge.worker.building import Prepared
+from passnet_core.records import Device
 
 PASSNET_SEED = 1024
 """What torch's seed is set to inside each call that is timed as PassNet does, which costs every contender the same tens
 of microseconds."""
 
 
-@dataclass(frozen=True)
-class TimedBurst:
-    """The calls of a burst: microseconds and digest of each, and a copy of what it returned."""
+class TimedLoops:
+    """Loops of calls on the inputs that one seed draws. cold: the L2 cache is flushed before each loop. fresh: the
+    inputs are drawn before each loop, since calls change them."""
 
-    claimed_us: list[float]
-    digests: list[int]
-    outputs: list[Any]
+    def __init__(self, buffers: Buffers, device: Device, seed: int, *, cold: bool, fresh: bool) -> None:
+        self.buffers, self.fresh, self.seed = buffers, fresh, seed
+        on_card = device is Device.CUDA
+        self.synchronise: Callable[[], None] = torch.cuda.synchronize if on_card else _nothing
+        self.events = [torch.cuda.Event(enable_timing=True) for _ in range(2)] if on_card else []
+        self.flush: torch.Tensor | None = None
+        if cold and on_card:
+            size = 4 * torch.cuda.get_device_properties(0).L2_cache_size
+            self.flush = torch.empty(max(size, 1 << 26), dtype=torch.uint8, device="cuda")
+        self.draw()
 
+    def draw(self) -> None:
+        """Draw the input sets, the first from the seed, the second from the next number, and so on."""
+        self.sets = [self.buffers.drawn(self.seed + slot, slot) for slot in range(SLOTS)]
 
-def burst(
-    functions: Sequence[Callee],
-    calls: Sequence[PlannedCall],
-    buffers: Buffers,
-    clock: Clock,
-    device: Device,
-    core: int | None,
-    mark: Callable[[], object],
-) -> TimedBurst:
-    """Make these calls. mark: tells the referee that a call begins or has ended. Raises what a call raises.
+    def times(self, calls: Sequence[Prepared], counts: Sequence[int], rounds: int, core: int | None) -> LoopTimes:
+        """Time so many rounds, in each of which every callable has a loop of so many calls, in random order. Raises
+        what a call raises."""
+        chance = random.Random(self.seed)
+        found: list[tuple[list[float], list[float]]] = [([], []) for _ in calls]
+        bound = [[call.bound(each) for each in self.sets] for call in calls]
+        loops = [[sets[index % SLOTS] for index in range(count)] for sets, count in zip(bound, counts)]
+        with torch.no_grad(), on_core(core):
+            for _ in range(rounds):
+                for index in chance.sample(range(len(calls)), len(calls)):
+                    for kept, microseconds in zip(found[index], self._timed(loops[index])):
+                        kept.append(microseconds)
+        return LoopTimes(*(tuple(tuple(each[clock]) for each in found) for clock in (0, 1)))
 
-    Outputs are copied at once, so that no later call can overwrite what is digested and perhaps asked for. Copies and
-    digests are queued behind the call; the next call begins when the device has finished them."""
-    timed = _Timed(clock, device, mark)
-    claimed, digests, outputs = [], [], []
-    with torch.no_grad(), on_core(core):
-        for each in calls:
-            inputs = buffers.drawn(each.seed, each.slot)
-            microseconds, returned = timed(functions[each.function], inputs)
-            outputs.append(copied(returned))
-            # free the outputs, as the next call of a model would
-            del returned
-            claimed.append(microseconds)
-            digests.append(output_digest.begun(output_digest.listed(outputs[-1])))
-        return TimedBurst(claimed, output_digest.finished(digests), outputs)
+    def outputs(self, call: Prepared) -> list[Any]:
+        """What the calls of a loop return that has one call on each input set."""
+        kept: list[Any] = []
+
+        def keeping(function: Callable[..., Any], *arguments: Any) -> None:
+            kept.append(function(*arguments))
+
+        with torch.no_grad():
+            self._timed([(keeping, bound[:1] + bound[1]) for each in self.sets if (bound := call.bound(each))])
+        return kept
+
+    def _timed(self, loop: Sequence[tuple[Callable[..., Any], Sequence[Any]]]) -> tuple[float, float]:
+        """Microseconds of one call of a loop: by the host's clock, which begins and ends with an idle device, and
+        between two device events around the loop. On a CPU these are the same."""
+        if self.fresh:
+            self.draw()
+        if self.flush is not None:
+            self.flush.zero_()
+        self.synchronise()
+        start = time.perf_counter_ns()
+        if self.events:
+            self.events[0].record()
+        for function, arguments in loop:
+            function(*arguments)
+        if self.events:
+            self.events[1].record()
+        self.synchronise()
+        host = (time.perf_counter_ns() - start) / 1e3 / len(loop)
+        return host, self.events[0].elapsed_time(self.events[1]) * 1e3 / len(loop) if self.events else host
 
 
 def copied(returned: Any) -> Any:
@@ -68,44 +92,6 @@ def copied(returned: Any) -> Any:
     if isinstance(returned, tuple | list):
         return tuple(copied(each) for each in returned)
     return returned.clone() if type(returned) is torch.Tensor else returned
-
-
-class _Timed:
-    """Times one call on one clock, in microseconds."""
-
-    def __init__(self, clock: Clock, device: Device, mark: Callable[[], object]) -> None:
-        self.mark = mark
-        self.synchronise: Callable[[], None] = torch.cuda.synchronize if device is Device.CUDA else _nothing
-        self.flush: torch.Tensor | None = None
-        self.events = clock in (Clock.EVENT, Clock.COLD)
-        if self.events:
-            self.start = torch.cuda.Event(enable_timing=True)
-            self.end = torch.cuda.Event(enable_timing=True)
-        if clock is Clock.COLD:
-            size = 4 * torch.cuda.get_device_properties(0).L2_cache_size
-            self.flush = torch.empty(max(size, 1 << 26), dtype=torch.uint8, device="cuda")
-
-    def __call__(self, call: Callee, inputs: list[Any]) -> tuple[float, Any]:
-        if self.flush is not None:
-            self.flush.zero_()
-        self.synchronise()
-        self.mark()
-        microseconds, returned = self._evented(call, inputs) if self.events else self._clocked(call, inputs)
-        self.mark()
-        return microseconds, returned
-
-    def _clocked(self, call: Callee, inputs: list[Any]) -> tuple[float, Any]:
-        start = time.perf_counter_ns()
-        returned = call(inputs)
-        self.synchronise()
-        return (time.perf_counter_ns() - start) / 1e3, returned
-
-    def _evented(self, call: Callee, inputs: list[Any]) -> tuple[float, Any]:
-        self.start.record()
-        returned = call(inputs)
-        self.end.record()
-        self.synchronise()
-        return self.start.elapsed_time(self.end) * 1e3, returned
 
 
 def _nothing() -> None:
@@ -129,7 +115,7 @@ def on_core(core: int | None) -> Iterator[None]:
 
 
 def passnet_times(
-    call: Callee, inputs: list[Any], warm_up: int, calls: int, core: int | None
+    call: Callable[[list[Any]], Any], inputs: list[Any], warm_up: int, calls: int, core: int | None
 ) -> list[tuple[float, float]]:
     """Time calls as PassNet does, on the same inputs each time (its harness of May 2026).
 

@@ -3,6 +3,7 @@
 # Family: clock
 # Needs: gpu
 # Verdict: cheat | wrong values | rejected by a rule
+# Planned: right, faster | right, slower | right, no measurable difference | right, inconclusive
 # Subgraph: add-relu-alone
 
 import torch

@@ -2,6 +2,7 @@
 # Family: clock
 # Needs: gpu
 # Verdict: cheat | wrong values | rejected by a rule | right, inconclusive
+# Planned: right, faster | right, slower | right, no measurable difference | right, inconclusive
 # Subgraph: add-relu
 
 import torch

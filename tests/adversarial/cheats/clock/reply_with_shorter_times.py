@@ -1,4 +1,4 @@
-# Tries: stands between the judge's loop and its answers, and divides every time of a burst by three.
+# Tries: stands between the judge's loop and its answers, and divides every time of a loop by three.
 # Family: clock
 # Needs: gpu
 # Verdict: cheat | rejected by a rule
@@ -35,14 +35,14 @@ def loaded(module):
 
 
 loop = loaded(os)["passnet_core.judge.worker.timing_loop"]
-true_burst = loop.TimedBurst
+true_times = loop.LoopTimes
 
 
-def shorter(claimed_us, digests, outputs):
-    return true_burst([each / 3 for each in claimed_us], digests, outputs)
+def shorter(host_us, device_us):
+    return true_times(*([[each / 3 for each in samples] for samples in clock] for clock in (host_us, device_us)))
 
 
-getattr(loop, "__dict" + "__")["TimedBurst"] = shorter
+getattr(loop, "__dict" + "__")["LoopTimes"] = shorter
 
 
 @torch.fx.wrap

@@ -2,6 +2,7 @@
 # Family: clock
 # Needs: gpu
 # Verdict: cheat | wrong values
+# Planned: right, faster | right, slower | right, no measurable difference | right, inconclusive
 # Subgraph: add-relu
 
 import time

@@ -4,6 +4,7 @@
 # Needs: gpu
 # Verdict: cheat | rejected by a rule | right, not timed | right, slower | right, no measurable difference |
 #   right, inconclusive
+# Planned: right, faster | right, slower | right, no measurable difference | right, inconclusive
 # Subgraph: add-relu
 
 import logging

@@ -274,7 +274,7 @@ def test_a_difference_within_the_noise_of_eager_against_eager_is_none() -> None:
 def test_the_noise_floor_is_a_figure() -> None:
     steady, _ = measured(100.0, 80.0, 50.0)
     assert steady.noise == pytest.approx(timed_blocks.APART - 1), "the same may differ by this much"
-    noisy, _ = measured(100.0, 80.0, 50.0, witness={"jitter": (0.7, 1.0, 1.3, 0.85, 1.1)})
+    noisy, _ = measured(100.0, 80.0, 50.0, jitter=(0.7, 1.0, 1.3, 0.85, 1.1))
     assert noisy.noise is not None
     assert noisy.noise > 0.031, "neighbouring calls of eager differ by more"
     assert measured(100.0, 80.0, 50.0, profile=Profile.PASSNET)[0].noise is None, "PassNet's protocol has none"

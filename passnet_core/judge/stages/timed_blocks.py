@@ -77,8 +77,9 @@ class Timed:
 
     @property
     def floor(self) -> Interval:
-        """The ratio of eager to eager, from neighbouring loops in the reference worker: the noise."""
-        ratios = ([one / next_one for one, next_one in zip(each.first[0::2], each.first[1::2])] for each in self.clean)
+        """The ratio of eager to eager, from neighbouring loops where the solver is timed: the noise."""
+        there = self.beside if self.beside_pair and self.beside_pair[0] is Contender.EAGER else self.clean
+        ratios = ([one / next_one for one, next_one in zip(each.first[0::2], each.first[1::2])] for each in there)
         return median_interval([median(each) for each in ratios])
 
     def speedup(self, contender: Contender, clock: Clock) -> Speedup | None:

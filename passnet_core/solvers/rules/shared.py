@@ -152,6 +152,13 @@ def loose_skeleton(graph: Graph) -> str:
     return _told(graph.operations, graph.result, names, lambda number: "any").replace("Ref(name='any')", "'any'")
 
 
+def spelled_alike(graph: Graph) -> Graph:
+    """The graph with its calls as the judge reads them: the same for all spellings of a call."""
+    read = ((node, bind(node)) for node in graph.operations)
+    calls = {node.name: replace(node, target=call.target, args=(), kwargs=call.arguments) for node, call in read}
+    return replace(graph, nodes=tuple(calls.get(node.name, node) for node in graph.nodes))
+
+
 def _told(nodes: Sequence[Node], result: Argument, names: Mapping[str, str], hole: Callable[[int | float], str]) -> str:
     """What nodes do and return, with other names. hole: what stands for a number that may differ."""
     others: dict[str, Argument] = {name: Ref(other) for name, other in names.items()}

@@ -20,7 +20,7 @@ from passnet_core.solvers.rules.describing import docstring
 from passnet_core.solvers.rules.forms import Form, forms_of
 from passnet_core.solvers.rules.kernels import Unsupported
 from passnet_core.solvers.rules.regions import FusedRegion, Surveyed
-from passnet_core.solvers.rules.shared import FoundRegion, Shared, extracted, loose_skeleton, skeleton
+from passnet_core.solvers.rules.shared import FoundRegion, Shared, extracted, loose_skeleton, skeleton, spelled_alike
 from passnet_core.solvers.rules.writing import pass_file, title
 
 MOST_ROUNDS = 6
@@ -166,13 +166,19 @@ class _Writing:
             for region in regions:
                 found = extracted(surveyed, region)
                 groups.setdefault(skeleton(found.graph), []).append(found)
-        loose: dict[str, set[str]] = {}
+        alike: dict[str, set[str | int]] = {}
         for key, members in groups.items():
-            loose.setdefault(loose_skeleton(members[0].graph), set()).add(key)
+            graph = members[0].graph
+            alike.setdefault(loose_skeleton(graph), set()).add(key)
+            # other spellings count if they have a tensor there
+            alike.setdefault(loose_skeleton(spelled_alike(graph)), set()).add(len(graph.inputs))
         shared: list[Shared] = []
         for members in groups.values():
+            graph = members[0].graph
             # where a tensor may stand for a number, a pattern must name its numbers
-            ambiguous = len(loose[loose_skeleton(members[0].graph)]) > 1
+            ambiguous = any(
+                len(alike[each]) > 1 for each in (loose_skeleton(graph), loose_skeleton(spelled_alike(graph)))
+            )
             for part in _by_numbers(members) if ambiguous else [members]:
                 try:
                     shared.append(Shared(part))

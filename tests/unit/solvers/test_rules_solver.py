@@ -144,6 +144,38 @@ def test_a_pass_has_variants_for_what_is_spelled_otherwise() -> None:
         assert all(f"if in_0.dim() == {rank + 1}:" in file.code for rank in range(len(spellings)))
 
 
+def test_a_pattern_names_its_numbers_where_another_subgraph_has_a_tensor_even_if_it_is_spelled_otherwise() -> None:
+    number = """
+import torch
+
+class GraphModule(torch.nn.Module):
+    def forward(self, in_0):
+        tmp_0 = in_0 * 0.125
+        tmp_1 = torch.nn.functional.softmax(tmp_0, dim=-1)
+        tmp_2 = torch.nn.functional.dropout(tmp_1, p=0.0, training=False)
+        return (tmp_2,)
+"""
+    tensor = (
+        number.replace("in_0)", "in_0, in_1)", 1)
+        .replace("0.125", "in_1")
+        .replace("p=0.0, training=False", "0.0, False")
+    )
+    first = task().subgraphs[0]
+    (given,) = first.inputs[:1]
+    subgraphs = (
+        replace(first, id="a", code=number, inputs=(given,)),
+        replace(first, id="b", code=number.replace("0.125", "0.25"), inputs=(given,)),
+        replace(first, id="c", code=tensor, inputs=(given, replace(given, name="in_1"))),
+    )
+    bundle = written(replace(task(), subgraphs=subgraphs)).bundle
+    heads = [each.code.partition("softmax(")[0].partition("def pattern")[2] for each in bundle.files[:3]]
+    assert [number for number in ("* 0.125", "* 0.25") if any(number in head for head in heads)] == [
+        "* 0.125",
+        "* 0.25",
+    ]
+    assert "* in_1" in heads[2], "the pattern that takes anything comes last"
+
+
 def test_a_cancelled_attempt_is_stopped() -> None:
     watch = Watch()
     bench = Answering(task(), Verdict.VALUES_ONLY, Verdict.CANCELLED, then=watch.cancelled.set)

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from passnet_core.fx.modules import Function
+from passnet_core.judge.numerics.bits import extent
 
 
 @dataclass(frozen=True)
@@ -46,15 +47,10 @@ def _layout(result: torch.Tensor, sources: Sequence[Any], inputs: int) -> Result
         if isinstance(each, torch.Tensor) and each.untyped_storage()._cdata == memory:
             begin = result.storage_offset() - each.storage_offset()
             # two results in one memory have nothing to do with each other unless they overlap
-            if place < inputs or -_extent(result.shape, result.stride()) < begin < _extent(each.shape, each.stride()):
+            if place < inputs or -extent(result.shape, result.stride()) < begin < extent(each.shape, each.stride()):
                 source, offset = place, begin
                 break
     return ResultLayout(result.dtype, tuple(result.shape), tuple(result.stride()), source, offset)
-
-
-def _extent(shape: Sequence[int], strides: Sequence[int]) -> int:
-    """How many elements of memory lie between the first and the last one, these included."""
-    return 0 if 0 in shape else 1 + sum((size - 1) * stride for size, stride in zip(shape, strides))
 
 
 def laid_out(
@@ -123,7 +119,7 @@ def _has_room(want: ResultLayout, wanted: Sequence[ResultLayout | None], inputs:
     source = None if want.source is None or want.source < inputs else wanted[want.source - inputs]
     if source is None:
         return True
-    return want.offset >= 0 and want.offset + _extent(want.shape, want.strides) <= _extent(source.shape, source.strides)
+    return want.offset >= 0 and want.offset + extent(want.shape, want.strides) <= extent(source.shape, source.strides)
 
 
 def _overlaps(layout: ResultLayout) -> bool:

@@ -38,16 +38,14 @@ class ZeroedMemory(EagerDispatchMode):
 
 
 class Sampling(Watcher):
-    """Chooses the programs that run. work: what the interpreter has done so far. last: the last one runs first."""
+    """Chooses the programs that run. work: what the interpreter has done so far."""
 
-    def __init__(self, work: InterpreterWork, chance: random.Random, *, last: bool = False) -> None:
-        self.work, self.chance, self.last = work, chance, last
+    def __init__(self, work: InterpreterWork, chance: random.Random) -> None:
+        self.work, self.chance = work, chance
 
     def chosen(self, places: Sequence[Place]) -> Iterator[Place]:
         """The programs of a launch that run, each when the one before it has run."""
         end = self.work.seconds + (CALL_S - self.work.seconds) / 2
-        if self.last and places:
-            yield places[len(places) - 1]
         for place in self.chance.sample(places, min(len(places), MOST_PROGRAMS)):
             yield place
             if self.work.seconds >= end:

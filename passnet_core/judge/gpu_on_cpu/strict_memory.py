@@ -32,6 +32,7 @@ from passnet_core.judge.gpu_on_cpu.guarded_memory import (
 )
 from passnet_core.judge.gpu_on_cpu.interleaving import Turns
 from passnet_core.judge.gpu_on_cpu.launching import Place, Watcher
+from passnet_core.judge.numerics.bits import extent
 
 Range = tuple[int, int]
 """An address, and the address after the last byte."""
@@ -359,8 +360,8 @@ class _Checker(Watcher):
                     continue
                 cells = storages.setdefault(start, _Cells(start, end))
                 itemsize, first = tensor.element_size(), tensor.data_ptr()
-                last = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride()))
-                cells.arguments.append(_Argument(tensor_name, first, first + (last + 1) * itemsize, itemsize))
+                behind = first + extent(tensor.shape, tensor.stride()) * itemsize
+                cells.arguments.append(_Argument(tensor_name, first, behind, itemsize))
                 cells.size = min(cells.size, itemsize)
         self.storages = [storages[start] for start in sorted(storages)]
         self.starts = np.array([each.start for each in self.storages], np.uint64)

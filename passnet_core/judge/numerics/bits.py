@@ -1,4 +1,6 @@
-"""The bits of tensors' elements."""
+"""The bits of tensors' elements, and the memory that these take."""
+
+from collections.abc import Sequence
 
 import torch
 
@@ -17,3 +19,8 @@ def bits(tensor: torch.Tensor) -> torch.Tensor:
     """The elements as integers with the same bits, which share the tensor's memory."""
     plain = torch.view_as_real(tensor) if tensor.is_complex() else tensor
     return plain.detach().view(INTEGERS[plain.dtype.itemsize])
+
+
+def extent(shape: Sequence[int], strides: Sequence[int]) -> int:
+    """How many elements of memory lie between the first and the last one, these included."""
+    return 0 if 0 in shape else 1 + sum((size - 1) * stride for size, stride in zip(shape, strides))

@@ -7,6 +7,9 @@ from typing import Any
 
 Json = Mapping[str, Any]
 
+COPIED_SHARE = 0.125
+"""The share of a result that torch's copies may fill."""
+
 MOST_LINES = 40
 NAME_CHARACTERS, SCALAR_CHARACTERS = 80, 24
 UNITS = ("bytes", "KB", "MB", "GB")
@@ -41,6 +44,11 @@ def tensors_of(returned: Mapping[str, Any]) -> Iterator[Json]:
     for each in returned.get("tuple", returned.get("list", [returned])):
         if "tensor" in each:
             yield each["tensor"]
+
+
+def distinct_elements(place: Json) -> int:
+    """How many elements of its memory a tensor has, those that lie in one place counted once."""
+    return math.prod(int(size) for size, stride in zip(place["shape"], place["strides"]) if stride)
 
 
 def _step(step: Json) -> str:

@@ -19,8 +19,8 @@ from passnet_core.graphs import effects
 from passnet_core.graphs.rewriting import TracedPass
 from passnet_core.judge.gpu_on_cpu.needs_gpu import root_of
 from passnet_core.judge.gpu_on_cpu.strict_memory import ChangedMemory, LaunchMemory, Memory
-from passnet_core.judge.numerics.bits import bits, same_bits
-from passnet_core.judge.plan.describe import tensors_of
+from passnet_core.judge.numerics.bits import bits, extent, same_bits
+from passnet_core.judge.plan.describe import COPIED_SHARE, tensors_of
 from passnet_core.judge.plan.kernel_loading import LoadedKernels
 from passnet_core.judge.plan.record import Indescribable, signature, value_of
 from passnet_core.judge.plan.wanted import PlanWanted
@@ -34,8 +34,6 @@ stored by a kernel; in a call of which only some programs run, from what may be 
 NONSENSE = (0x7F, 0xFE)
 """What lies in memory that nobody has written, in turn: numbers of either sign near the largest, NaN in half
 precision."""
-COPIED_SHARE = 0.125
-"""The share of an output that may be copied from other places by torch."""
 
 
 def unchanging(passes: Sequence[TracedPass]) -> frozenset[str]:
@@ -243,11 +241,9 @@ class PlanMemory:
         dtype = getattr(torch, place["dtype"])
         start = base + int(place["offset"])
         shape, strides = [int(each) for each in place["shape"]], [int(each) for each in place["strides"]]
-        reach = sum((size - 1) * stride for size, stride in zip(shape, strides, strict=True)) + 1
+        reach = extent(shape, strides)
         # torch would let the storage grow
-        if 0 not in shape and (
-            start < 0 or start % dtype.itemsize or start + reach * dtype.itemsize > storage.nbytes()
-        ):
+        if reach and (start < 0 or start % dtype.itemsize or start + reach * dtype.itemsize > storage.nbytes()):
             raise NotExecuted("a call uses memory beyond what it was given")
         return torch.empty(0, dtype=dtype).set_(storage, start // dtype.itemsize, shape, strides)
 

@@ -4,7 +4,6 @@ there. Loads give zeros.
 The rest of the graph runs on fake tensors, and tells what is called with arguments of which form. Nothing is compared.
 A kernel that leaves the memory of its launch at these sizes, as with offsets of 32 bits, raises OutsideMemory."""
 
-import math
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,7 +22,8 @@ from passnet_core.judge.gpu_on_cpu.guarded_memory import NEAR_BYTES, NativeAcces
 from passnet_core.judge.gpu_on_cpu.needs_gpu import root_of
 from passnet_core.judge.gpu_on_cpu.sampling import Sampling
 from passnet_core.judge.gpu_on_cpu.work import InterpreterWork
-from passnet_core.judge.plan.describe import flat, tensors_of
+from passnet_core.judge.numerics.bits import extent
+from passnet_core.judge.plan.describe import distinct_elements, flat, tensors_of
 from passnet_core.judge.plan.execute import Json, PlanMemory, Plans, question, tensors_in
 from passnet_core.judge.plan.record import Indescribable
 from passnet_core.judge.plan.wanted import PlanWanted
@@ -192,8 +192,13 @@ class _FewPrograms(Sampling):
     """The last program of each launch, and some others."""
 
     def __init__(self, work: InterpreterWork, access: VoidAccess) -> None:
-        super().__init__(work, random.Random(), last=True)
+        super().__init__(work, random.Random())
         self.access = access
+
+    def chosen(self, places: Sequence[launching.Place]) -> Iterator[launching.Place]:
+        if places:
+            yield places[len(places) - 1]
+        yield from super().chosen(places)
 
     def run(self, places: Sequence[launching.Place], program: Callable[[launching.Place], None]) -> None:
         most: Counter[int] = Counter()
@@ -211,8 +216,7 @@ class _VoidMemory(PlanMemory):
         super().__init__(plans)
         sizes = {f"made {index}": int(told["bytes"]) for index, told in enumerate(plan["made"])}
         for name, value in tensors_in("argument", arguments):
-            reach = 1 + sum((size - 1) * stride for size, stride in zip(value.shape, value.stride()))
-            sizes[name] = value.element_size() * (0 if 0 in value.shape else reach)
+            sizes[name] = value.element_size() * extent(value.shape, value.stride())
         sizes |= {f"constant {index}": APART for index in range(constants)}
         self.storages = {name: VoidStorage(APART * (2 * place + 2), sizes[name]) for place, name in enumerate(sizes)}
 
@@ -246,8 +250,7 @@ class _VoidMemory(PlanMemory):
 
 def _bytes_of(place: Json) -> int:
     """How many bytes a tensor has; those that lie in one place are counted once."""
-    distinct = math.prod(size for size, stride in zip(place["shape"], place["strides"]) if stride)
-    return int(distinct) * int(getattr(torch, place["dtype"]).itemsize)
+    return distinct_elements(place) * int(getattr(torch, place["dtype"]).itemsize)
 
 
 def _fake(form: TensorForm) -> torch.Tensor:

@@ -18,7 +18,7 @@ from triton.compiler.errors import CompileTimeAssertionFailure
 from triton.runtime import driver
 from triton.runtime.errors import OutOfResources, PTXASError
 
-from passnet_core.judge.numerics.bits import same_bits
+from passnet_core.judge.numerics.bits import extent, same_bits
 from passnet_core.judge.plan.describe import tensors_of
 from passnet_core.judge.plan.execute import NONSENSE, Lent, NotExecuted, question, tensors_in
 from passnet_core.judge.plan.kernel_loading import LoadedKernels
@@ -34,7 +34,9 @@ AHEAD_CYCLES = 2_000_000
 """GPU cycles, about a millisecond, for which the GPU is kept busy while calls are queued, so that none waits for the
 host."""
 TRIED_CALLS, TRIES = 8, 5
-RECOGNIZED = frozenset({torch.Tensor, torch.nn.Parameter, PreparedWeight, int, bool, float, str, type(None)})
+RECOGNIZED = frozenset(
+    {torch.Tensor, torch.nn.Parameter, PreparedWeight, torch.device, int, bool, float, str, type(None)}
+)
 """The types of arguments that are recognized without describing them."""
 
 try:
@@ -286,8 +288,8 @@ class ReadyPlan:
                 continue
             whole = int(self.plan["made"][int(index)]["bytes"])
             itemsize = getattr(torch, place["dtype"]).itemsize
-            reach = 1 + sum((size - 1) * stride for size, stride in zip(place["shape"], place["strides"]))
-            if not place["offset"] and (0 in place["shape"] or reach * itemsize == whole):
+            reach = extent(place["shape"], place["strides"])
+            if not place["offset"] and (not reach or reach * itemsize == whole):
                 forms[place["in"]] = place
         for index, each in enumerate(self.plan["made"]):
             whole = int(each["bytes"])
@@ -452,9 +454,9 @@ def _part(base: torch.Tensor, offset: int, form: tuple[torch.dtype, Any, Any]) -
     if shape is None:
         return torch.empty(0, dtype=dtype, device=base.device).set_(storage)
     start = base.storage_offset() * base.element_size() + offset
-    reach = 1 + sum((size - 1) * stride for size, stride in zip(shape, strides))
+    reach = extent(shape, strides)
     # torch would let the storage grow
-    if 0 not in shape and (start < 0 or start % dtype.itemsize or start + reach * dtype.itemsize > storage.nbytes()):
+    if reach and (start < 0 or start % dtype.itemsize or start + reach * dtype.itemsize > storage.nbytes()):
         raise NotExecuted("a call uses memory beyond what it was given")
     return torch.empty(0, dtype=dtype, device=base.device).set_(storage, start // dtype.itemsize, shape, strides)
 

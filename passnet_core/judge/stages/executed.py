@@ -7,13 +7,11 @@ from typing import Any
 
 import torch
 
-from passnet_core.judge.plan.describe import described, flat, tensors_of
+from passnet_core.judge.plan.describe import COPIED_SHARE, described, distinct_elements, flat, tensors_of
 from passnet_core.judge.stages.findings import Census
 from passnet_core.judge.stages.verify_session import ExecutedCall, VerifySession
 from passnet_core.records import EXECUTED, Evidence, Verdict
 
-COPIED_SHARE = 0.125
-"""The share of a result that copies may fill."""
 MOST_REPEATED = 2
 """How often copies may put the same elements into a result."""
 
@@ -61,18 +59,13 @@ def _repeated(plans: Iterable[Mapping[str, Any]]) -> Iterator[str]:
                 into = [(each["copy"]["tensor"], each["to"]["tensor"]) for each in copies]
                 pairs = [(source, target) for source, target in into if target["in"] == place["in"]]
                 filled = sum(math.prod(target["shape"]) for _, target in pairs)
-                distinct = {json.dumps(source): _distinct(source) for source, _ in pairs}
+                distinct = {json.dumps(source): distinct_elements(source) for source, _ in pairs}
                 whole = COPIED_SHARE * math.prod(place["shape"])
                 if filled > whole and filled >= MOST_REPEATED * sum(distinct.values()) and filled > 1:
                     yield f"copies by PyTorch, not kernels, put the same elements into result {index} again and again"
         except (AttributeError, KeyError, TypeError, ValueError, IndexError):
             # the planner has told it in another form
             continue
-
-
-def _distinct(place: Mapping[str, Any]) -> int:
-    """How many elements of its memory a tensor has, those that lie in one place counted once."""
-    return math.prod(size for size, stride in zip(place["shape"], place["strides"]) if stride)
 
 
 def _described(call: ExecutedCall, names: Mapping[str, str]) -> Iterator[str]:

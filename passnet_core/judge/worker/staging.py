@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from passnet_core.judge.numerics.bits import same_bits
+from passnet_core.judge.numerics.bits import extent, same_bits
 from passnet_core.records import Device
 
 LARGE_BYTES = 256 << 20
@@ -199,9 +199,8 @@ def overlap(one: torch.Tensor, other: torch.Tensor) -> bool:
 
 def _extent(tensor: torch.Tensor) -> tuple[int, int]:
     """The address of a tensor's first byte, and the address after its last byte."""
-    last = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride()))
     start = tensor.data_ptr()
-    return start, start + (last + 1) * tensor.element_size()
+    return start, start + extent(tensor.shape, tensor.stride()) * tensor.element_size()
 
 
 def _mallopt() -> Callable[[int, int], int] | None:

@@ -34,7 +34,7 @@ INPUT_DRAWS = ("recorded", "typical", "wide", "signed", "sparse", "edges")
 FURTHER_DRAWS = (
     "ranges", "masks", "faint", "infinite", "huge", "limits", "tiny", "blank",
     "far", "undefined", "halves", "large", "weights", "offsets", "deep", "ties", "magnitudes",
-    "masked", "removed", "close", "small",
+    "masked", "removed", "close", "small", "extremes", "near", "ignored",
 )  # fmt: skip
 """Input draws for what a graph has and the others may not show. telling_draws chooses among them."""
 
@@ -136,6 +136,9 @@ def _drawn(kind: InputDraw, asked: AskedInput) -> Drawn:
     if dtype.is_floating_point:
         return _floats(kind, asked).to(dtype)
     whole = (kind.integers or typical_integers)(asked).to(dtype)
+    if role.divides:
+        # a division by zero is no input
+        whole = torch.where(whole == 0, 1, whole)
     return int(whole.reshape(-1)[0].item()) if role.number else whole
 
 

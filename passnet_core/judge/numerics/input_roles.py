@@ -8,7 +8,7 @@ from typing import TypeGuard
 import torch
 
 from passnet_core.graphs.effects import is_one_of, last_part
-from passnet_core.graphs.ir import Graph, Node, NodeKind, Ref
+from passnet_core.graphs.ir import Graph, Listed, Node, NodeKind, Ref, items_of
 from passnet_core.judge.numerics.constants import exact_constants
 from passnet_core.judge.numerics.draws.drawing import RECORDED_LIMIT
 from passnet_core.judge.numerics.integer_ranges import WholeRange, dtypes, indexings, whole_ranges
@@ -60,8 +60,15 @@ def roles(graph: Graph, specs: Sequence[TensorSpec]) -> dict[str, InputRole]:
     lost, halves, grows = _lost(graph), _halves(graph, types), _grows(graph, types, marks)
     ties, deep, sloping = _ties(graph, types), _deep(graph, types), _slopes(graph)
     powers, masked, removed, close = _powers(graph), _masked(graph, specs, deep), _removed(graph), _close(graph)
+    along, near, divisors, labels = _axis(graph, specs), _near(graph, types), _divisors(graph), _labels(graph)
+    # nobody reads the shares of a row of which nothing is left, and a pass may divide by its sum another way
+    shares = any(last_part(node) in ("softmax", "log_softmax") for node in graph.operations)
+    makes_integers = any(
+        converts(node, types.get(node.name)) and any(_is_float(types.get(each)) for each in node.inputs)
+        for node in graph.operations
+    )
     small = any(is_one_of(node, "linear_at_zero") for node in graph.operations)
-    spans = any(last_part(node) == "hypot" for node in graph.operations)
+    spans = any(last_part(node) == "hypot" or _tests_for_zero(node, types) for node in graph.operations)
     weights, reduces = parameters(graph, specs), any(_reduces(node, graph) for node in graph.operations)
     return {
         name: replace(
@@ -80,12 +87,18 @@ def roles(graph: Graph, specs: Sequence[TensorSpec]) -> dict[str, InputRole]:
             reduces=reduces,
             ties=ties.get(name, ""),
             deep=deep.get(name, 0),
+            extreme=0 if shares else deep.get(name, 0),
             slope=name in sloping,
             spans=spans,
             power=name in powers,
-            masked=masked.get(name, ""),
+            masked="" if makes_integers else masked.get(name, ""),
+            masked_axis=along or -1,
             removed=name in removed,
             small=small,
+            near=name in near,
+            divides=name in divisors,
+            ignored=labels.get(name),
+            converts=makes_integers,
             close=_reach(ranges[name]) if name in close and name in ranges else 0,
         )
         for name, role in found.items()
@@ -131,9 +144,10 @@ def _lost(graph: Graph) -> dict[str, tuple[str, ...]]:
         tests = LOST.get(last_part(node), ())
         if last_part(node) in ("ne", "eq") and len(node.args) == 2 and node.args[0] == node.args[1]:
             tests = ("nan",)
-        reached = list(_origins(graph, node.operand)) if node.operand is not None and tests else []
-        for name, way in [each for each in reached if each[1]][:1]:
-            found.setdefault(name, set()).update(each for each in tests if each != "nan" or way == "itself")
+        tested = [each for each in node.args if isinstance(each, Ref)][: 2 if "close" in last_part(node) else 1]
+        for operand in tested if tests else ():
+            for name, way in [each for each in _origins(graph, operand) if each[1]][:1]:
+                found.setdefault(name, set()).update(each for each in tests if each != "nan" or way == "itself")
     return {name: tuple(sorted(tests)) for name, tests in found.items()}
 
 
@@ -214,10 +228,11 @@ def _deep(graph: Graph, types: Mapping[str, torch.dtype | None]) -> dict[str, in
         if name in named("choosing") and len(operands) == 1:
             # what is added to numbers far from zero is rounded, and that decides which one is chosen
             hard.update(each for each, way in _origins(graph, operands[0]) if way != "itself")
-        if (value := extreme(node, types)) is not None:
-            for each in reach[value.name]:
-                found.setdefault(each, 1 if name in named("minima") else -1)
-        elif reduces:
+        value = extreme(node, types)
+        for each in operands if name in named("log_sums") else [value] if value is not None else []:
+            for source in reach[each.name]:
+                found.setdefault(source, 1 if name in named("minima") else -1)
+        if value is None and name not in named("log_sums") and reduces:
             hard |= reaching
         reach[node.name] = frozenset() if reduces or ends else reaching
     return {name: sign for name, sign in found.items() if name not in hard}
@@ -252,21 +267,67 @@ def _powers(graph: Graph) -> frozenset[str]:
 
 def _masked(graph: Graph, specs: Sequence[TensorSpec], deep: Mapping[str, int]) -> dict[str, str]:
     """The inputs that may be minus infinity where a mask removes elements: those that reach a softmax or a maximum
-    along the last axis as far below zero as they are."""
-    axes: set[int] = set()
+    along one axis as far below zero as they are."""
+    if _axis(graph, specs) is None:
+        return {}
     before: set[str] = set()
     for node in reversed(graph.operations):
-        axis = dict(bind(node).arguments).get("dim")
-        if (is_one_of(node, "softmaxes") or last_part(node) == "amax") and isinstance(axis, int):
-            axes.add(axis)
+        if _masks_along(node) is not None or node.name in before:
             before.update(node.inputs)
-        if node.name in before:
-            before.update(node.inputs)
-    if not axes or not axes <= {-1, max(len(spec.shape) for spec in specs) - 1}:
-        return {}
     masks = (is_one_of(node, "selecting") or is_one_of(node, "adding_masks") for node in graph.operations)
     masking = any(of and node.name in before and len(node.inputs) > 1 for of, node in zip(masks, graph.operations))
     return {name: "added" if masking else "alone" for name, sign in deep.items() if sign < 0}
+
+
+def _axis(graph: Graph, specs: Sequence[TensorSpec]) -> int | None:
+    """The axis of all softmaxes and maxima, counted from the last, -1; None if there are several, or none."""
+    most = max((len(spec.shape) for spec in specs), default=0)
+    axes = {axis for node in graph.operations if (axis := _masks_along(node)) is not None}
+    counted = {axis if axis < 0 else axis - most for axis in axes}
+    return counted.pop() if len(counted) == 1 and min(counted) >= -most else None
+
+
+def _masks_along(node: Node) -> int | None:
+    """The axis along which the node takes a softmax or a maximum; None if it does neither, or along several."""
+    axis = dict(bind(node).arguments).get("dim")
+    if isinstance(axis, Listed | tuple) and len(items_of(axis)) == 1:
+        (axis,) = items_of(axis)
+    among = is_one_of(node, "softmaxes") or last_part(node) in ("amax", "cummax", "logcumsumexp")
+    return axis if among and isinstance(axis, int) else None
+
+
+def _near(graph: Graph, types: Mapping[str, torch.dtype | None]) -> frozenset[str]:
+    """The inputs of which the graph says where the largest or smallest elements stand, perhaps scaled exactly."""
+    found: set[str] = set()
+    for node in graph.operations:
+        if is_one_of(node, "choosing") and (first := node.operand) is not None and _is_float(types.get(first.name)):
+            ways = list(_origins(graph, first))
+            if len(ways) == 1 and ways[0][1] in ("itself", "value"):
+                found.add(ways[0][0])
+    return frozenset(found)
+
+
+def _divisors(graph: Graph) -> frozenset[str]:
+    """The inputs by which the graph divides, perhaps after moves and conversions."""
+    divided = (node.args[1] for node in graph.operations if is_one_of(node, "dividing") and len(node.args) > 1)
+    ways = [way for each in divided if isinstance(each, Ref) for way in _origins(graph, each)]
+    return frozenset(name for name, way in ways if way == "itself")
+
+
+def _labels(graph: Graph) -> dict[str, int]:
+    """The inputs that are labels of a loss, with the label that it ignores."""
+    found: dict[str, int] = {}
+    for node in graph.operations:
+        arguments = dict(bind(node).arguments)
+        labels, ignored = arguments.get("target"), arguments.get("ignore_index", -100)
+        if is_one_of(node, "ignoring") and isinstance(labels, Ref) and isinstance(ignored, int):
+            found.update({name: ignored for name, way in _origins(graph, labels) if way == "itself"})
+    return found
+
+
+def _tests_for_zero(node: Node, types: Mapping[str, torch.dtype | None]) -> bool:
+    """Whether the node tells zero from all other floats."""
+    return is_one_of(node, "zero_tests") and any(_is_float(types.get(each)) for each in node.inputs)
 
 
 def _removed(graph: Graph) -> frozenset[str]:
@@ -288,7 +349,7 @@ def _close(graph: Graph) -> frozenset[str]:
     """The inputs that the graph compares, or of which it takes differences, perhaps after moves and conversions."""
     found: set[str] = set()
     for node in graph.operations:
-        if is_one_of(node, "comparisons") or is_one_of(node, "counting"):
+        if is_one_of(node, "comparisons") or is_one_of(node, "counting") or last_part(node) == "isin":
             ways = [way for each in node.args if isinstance(each, Ref) for way in _origins(graph, each)]
             found.update(name for name, way in ways if way in ("itself", "value"))
     return frozenset(found)
@@ -331,27 +392,53 @@ def _grows(graph: Graph, types: Mapping[str, torch.dtype | None], marks: Sequenc
     """Whether ordinary sizes hide slips: the graph turns by angles, widens what half precision would not hold, or has
     limits beyond them."""
     return any(abs(mark) > RECORDED_LIMIT for mark in marks) or any(
-        is_one_of(node, "turning") or widened(node, graph, types) for node in graph.operations
+        is_one_of(node, "turning") or bool(widened(node, graph, types)) for node in graph.operations
     )
 
 
-def widened(node: Node, graph: Graph, types: Mapping[str, torch.dtype | None]) -> Node | None:
-    """The conversion from half to single precision that all tensors come from which the node computes with, if it could
-    leave the range of half precision; None otherwise."""
-    names = set(node.inputs)
-    if not is_one_of(node, "widened") or len(names) != 1:
-        return None
-    source = graph.by_name[names.pop()]
-    before = source.args[0] if source.kind is not NodeKind.INPUT and source.args else None
-    if last_part(source) not in ("to", "float", "type", "type_as") or not isinstance(before, Ref):
-        return None
-    half = types.get(before.name) in (torch.float16, torch.bfloat16)
-    multiplied = last_part(node) != "mul" or node.args == node.args[:1] * 2
-    return source if half and multiplied and types.get(source.name) is torch.float32 else None
+def widened(node: Node, graph: Graph, types: Mapping[str, torch.dtype | None]) -> tuple[Node, ...]:
+    """The conversions from half to single precision that all tensors come from which the node computes with, if it
+    could leave the range of half precision; none otherwise."""
+    sources = [graph.by_name[name] for name in dict.fromkeys(node.inputs)]
+    sums = last_part(node) in ("add", "sub")
+    if not is_one_of(node, "widened") or len(sources) != (2 if sums else 1):
+        return ()
+    for source in sources:
+        before = source.args[0] if source.kind is not NodeKind.INPUT and source.args else None
+        if last_part(source) not in ("to", "float", "type", "type_as") or not isinstance(before, Ref):
+            return ()
+        if types.get(before.name) not in (torch.float16, torch.bfloat16) or types.get(source.name) is not torch.float32:
+            return ()
+    return () if last_part(node) == "mul" and node.args != node.args[:1] * 2 else tuple(sources)
 
 
 def _reduces(node: Node, graph: Graph) -> bool:
-    return is_one_of(node, "reducing") or squared_difference(node, graph) is not None
+    if last_part(node) == "batch_norm":
+        return dict(bind(node).arguments).get("training") is True
+    return is_one_of(node, "reducing") or _adds_squared_differences(node, graph)
+
+
+def _adds_squared_differences(node: Node, graph: Graph) -> bool:
+    """Whether the node adds up or averages squares of a difference of tensors, perhaps multiplied with weights."""
+    pending = [node.operand] if last_part(node) in ("sum", "mean") else []
+    while pending:
+        value = pending.pop()
+        factor = graph.by_name[value.name] if value is not None else None
+        if factor is None or factor.kind is NodeKind.INPUT:
+            continue
+        if (squared := _squared(factor)) is not None:
+            if last_part(difference := graph.by_name[squared.name]) == "sub" and len(difference.inputs) == 2:
+                return True
+        elif last_part(factor) == "mul":
+            pending += [each for each in factor.args if isinstance(each, Ref)]
+    return False
+
+
+def _squared(node: Node) -> Ref | None:
+    """What the node squares; None if it does not."""
+    name, others = last_part(node), node.args[1:]
+    squares = name == "square" or (name == "pow" and others == (2,)) or (name == "mul" and others == node.args[:1])
+    return node.operand if squares else None
 
 
 def squared_difference(node: Node, graph: Graph) -> Node | None:
@@ -359,9 +446,7 @@ def squared_difference(node: Node, graph: Graph) -> Node | None:
     square = _operand(node, graph) if last_part(node) in ("sum", "mean") else None
     if square is None:
         return None
-    name, others = last_part(square), square.args[1:]
-    squares = name == "square" or (name == "pow" and others == (2,)) or (name == "mul" and others == square.args[:1])
-    difference = _operand(square, graph) if squares else None
+    difference = _operand(square, graph) if _squared(square) is not None else None
     if difference is None or last_part(difference) != "sub" or difference.kwargs:
         return None
     return difference if len(difference.args) == 2 and all(isinstance(each, Ref) for each in difference.args) else None

@@ -114,7 +114,8 @@ def whole_ranges(graph: Graph, specs: Sequence[TensorSpec]) -> dict[str, WholeRa
         low, high = int(interval.low), int(interval.high)
         free = not _is_index(graph, name)
         if free:
-            low, high = min(low, 0) if low >= 0 else low - BEYOND, high + BEYOND
+            least = 1 if low > 0 and _divides(graph, name) else 0
+            low, high = min(low, least) if low >= 0 else low - BEYOND, high + BEYOND
         elif safe(name, low, high):
             high = _last(high, largest, partial(safe, name, low))
             low = _first(low, min(low, 0) if low >= 0 else low - largest, partial(safe, name, high=high))
@@ -125,6 +126,11 @@ def whole_ranges(graph: Graph, specs: Sequence[TensorSpec]) -> dict[str, WholeRa
             found[name] = replace(found[name], apart=apart)
     far = _far_ranges(graph, specs, found)
     return {name: replace(whole, far=far.get(name)) for name, whole in found.items()}
+
+
+def _divides(graph: Graph, name: str) -> bool:
+    """Whether the graph divides by an input."""
+    return any(is_one_of(node, "dividing") and node.args[1:2] == (Ref(name),) for node in graph.operations)
 
 
 def compared(graph: Graph) -> tuple[int, ...]:
@@ -166,22 +172,24 @@ def _far_ranges(
     """How far the integers that index nothing may be drawn, one after the other. Negative ones as well, if possible."""
     numbers = {node.name for node in graph.inputs if node.target.startswith("torch.Sym")}
     tensors = [spec for spec in specs if spec.name not in numbers and not spec.dtype.startswith("q")]
-    free = [spec for spec in tensors if spec.name in whole and whole[spec.name].free]
-    if not free:
-        return {}
+    known_ranges = [spec for spec in tensors if spec.name in whole]
+    sizes = {spec.name: spec.shape for spec in specs}
     given = {spec.name: _usual(spec) for spec in specs}
     for name, known in whole.items():
         given[name] = replace(given[name], low=known.low, high=known.high)
     types = dtypes(graph, specs)
     usual = intervals(graph, given)
     found: dict[str, tuple[int, int]] = {}
-    for spec in free:
+    for spec in known_ranges:
         info = torch.iinfo(getattr(torch, spec.dtype))
         low, high = whole[spec.name].low, whole[spec.name].high
         reaches = [min(reach, info.max) for reach in REACHES if min(reach, info.max) > high]
-        ends = [(end, reach) for reach in reaches for end in (max(-reach, info.min), low)]
+        free = whole[spec.name].free
+        ends = [(end, reach) for reach in reaches for end in ((max(-reach, info.min), low) if free else (low,))]
         for each in ends:
             wider = {**given, spec.name: replace(given[spec.name], low=each[0], high=each[1])}
+            if not free and not holds(graph, wider, sizes, only=spec.name):
+                continue
             if _stays_exact(graph, wider, usual, types, {*found, spec.name}):
                 given, found[spec.name] = wider, each
                 break
@@ -461,14 +469,15 @@ def _interval(node: Node, known: Mapping[str, ValueRange]) -> ValueRange:
             powers = [math.prod([end] * node.args[1]) for end in (first.low, first.high)]
             even = node.args[1] % 2 == 0
             return common.over(0 if even and first.low <= 0 <= first.high else min(powers), max(powers))
-        case "lshift" | "bitwise_left_shift" if 0 <= by < 64:
-            return common.over(first.low * 2**by, first.high * 2**by)
+        case "lshift" | "bitwise_left_shift" if 0 <= second.low <= second.high < 64:
+            ends = [end * 2**by for end in (first.low, first.high) for by in (second.low, second.high)]
+            return common.over(min(ends), max(ends))
         case "rshift" | "bitwise_right_shift" if 0 <= by < 64:
             return common.over(_floor(first.low / 2**by), _floor(first.high / 2**by))
         case "bitwise_and" if by >= 0:
             return common.over(0, by)
-        case "mod" | "remainder" if by > 0:
-            return common.over(0, by)
+        case "mod" | "remainder" if second.low > 0:
+            return common.over(0, second.high)
         case "floordiv" | "truediv" if by > 0:
             # rounding down moves the lower end only
             low = first.low / by

@@ -325,12 +325,11 @@ class _Maker:
                         steps.method("type_as", narrow, Ref(spec.name))
                         yield f"{spec.name} narrowed to {name}", steps.after_input(spec.name)
         for node in self.operations:
-            source = widened(node, self.graph, self.types)
-            if source is not None:
+            if sources := widened(node, self.graph, self.types):
                 steps = _Steps(self.graph)
-                early = steps.add(reading(node, {source.name: source.args[0]}))
-                steps.like(source, early, *source.args[1:])
-                yield f"{last_part(node)} before {last_part(source)} widens", steps.in_place_of(node)
+                early = steps.add(reading(node, {each.name: each.args[0] for each in sources}))
+                steps.like(sources[0], early, *sources[0].args[1:])
+                yield f"{last_part(node)} before {last_part(sources[0])} widens", steps.in_place_of(node)
         for node in self.operations:
             for name in ("float32", "int32", "float64"):
                 steps = _Steps(self.graph)
@@ -342,13 +341,14 @@ class _Maker:
         known = {self.types.get(each) for each in node.inputs}
         if not known or not known <= {torch.int64, torch.int32} or known == {getattr(torch, dtype)} or node.kwargs:
             return False
-        if not is_one_of(node, "comparisons") and not is_one_of(node, "counting"):
+        compares = is_one_of(node, "comparisons") or last_part(node) == "isin"
+        if not compares and not is_one_of(node, "counting"):
             return False
         given = [
             steps.method("to", each, Symbol(f"torch.{dtype}")) if isinstance(each, Ref) else each for each in node.args
         ]
         found = steps.like(node, *given)
-        if not is_one_of(node, "comparisons"):
+        if not compares:
             steps.method("to", found, Symbol("torch.int64"))
         return True
 

@@ -33,13 +33,16 @@ ORDER = ("typical", "edges", "sparse", "signed", "wide", "recorded")
 """The six, the ones that tell most mutants apart first."""
 
 AGAIN = (
-    "offsets 2", "offsets 3", "tiny 2", "tiny 3", "sparse 2", "edges 2", "faint 2", "ranges 2", "masks 2", "limits 2",
+    "offsets 3", "tiny 2", "tiny 3", "sparse 2", "edges 2", "faint 2", "ranges 2", "masks 2", "limits 2",
     "deep 2", "masked 2", "masked 3", "removed 2", "close 2", "close 3",
 )  # fmt: skip
 """Draws with another seed, tried after all other kinds; tiny ones also have another size, offsets another axis."""
 
-NEEDED = ("offsets", "masked")
-"""Added wherever they fit: at the small sizes of the choice, others may tell by luck what they do not tell at large."""
+NEEDED = (
+    "offsets", "offsets 2", "masked", "extremes", "extremes 2", "near", "ignored", "magnitudes", "undefined",
+)  # fmt: skip
+"""Added wherever they fit: at the small sizes of the choice, others may tell by luck what they do not tell at large,
+and no mutant has all slips that show only there."""
 
 MOST_FURTHER = 8
 """At most this many draws are added to the six."""
@@ -165,7 +168,8 @@ def chosen(
         _try(choice, asked, trials, input_draw, _untold(choice, alive))
     choice.most = MOST_WORK
     kinds = further_draws(asked.specs, asked.roles)
-    for input_draw in (each for each in NEEDED if each in kinds and _fits(asked, trials[0], each)):
+    needed = (each for each in NEEDED if each.partition(" ")[0] in kinds)
+    for input_draw in (each for each in needed if _fits(asked, trials[0], each)):
         _try(choice, asked, trials, input_draw, _untold(choice, alive))
         further.append(input_draw)
     for input_draw in others(asked):

@@ -26,12 +26,15 @@ class InputRole:
     if it scales such a value. grows: results change beyond ordinary sizes, as where half precision is widened.
     parameter: it belongs to a model, or the graph takes it as a weight. reduces: the graph does what is hard where rows
     are far from zero or from each other. ties: like halves, if compared values are made of the input. deep: -1 where it
-    takes the maximum of rows that may lie far below zero, 1 for a minimum above. slope: it scales the negative part of
+    takes the maximum of rows that may lie far below zero, 1 for a minimum above. extreme: the same, where rows count of
+    which nothing is left. slope: it scales the negative part of
     a value. spans: squares may leave the range of the dtype where the graph does not. power: nothing but
-    its exponential is taken. masked: the graph takes a softmax or a maximum along its last axis: "added" if it
-    masks elements before, by adding or choosing, else "alone".
+    its exponential is taken. masked: the graph takes a softmax or a maximum along an axis, masked_axis from the last:
+    "added" if it masks elements before, by adding or choosing, else "alone".
     removed: the graph chooses among its elements. close: of integers, how far those may be drawn that are compared.
-    small: the graph computes a function that is about linear at zero."""
+    small: the graph computes a function that is about linear at zero. near: it says where the largest elements stand.
+    divides: it divides integers by it. ignored: of labels, one that a loss ignores. converts: it makes integers of
+    floats, so that NaN on its way does not show."""
 
     number: bool = False
     variance: bool = False
@@ -52,13 +55,19 @@ class InputRole:
     reduces: bool = False
     ties: str = ""
     deep: int = 0
+    extreme: int = 0
     slope: bool = False
     spans: bool = False
     power: bool = False
     masked: str = ""
+    masked_axis: int = -1
     removed: bool = False
     close: int = 0
     small: bool = False
+    near: bool = False
+    divides: bool = False
+    ignored: int | None = None
+    converts: bool = False
 
 
 PLAIN_ROLE = InputRole()

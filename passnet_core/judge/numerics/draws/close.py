@@ -2,9 +2,11 @@
 
 import torch
 
-from passnet_core.judge.numerics.draws.drawing import AskedInput, InputDraw, typical_integers, wholes
+from passnet_core.judge.numerics.draws.drawing import AskedInput, InputDraw, even, typical_integers, wholes
 
 CENTRES = (1 << 24, 1 << 31, 1 << 53)
+APART = 64
+"""How far half of them lie from there at most: of a set, not every neighbour is a member."""
 """From these on float32, int32 and float64 do not hold every integer. Each turn has another one."""
 
 
@@ -12,7 +14,8 @@ def _integers(asked: AskedInput) -> torch.Tensor:
     known = [each for each in CENTRES if each < asked.role.close]
     if not known:
         return typical_integers(asked)
-    return known[(asked.turn - 1) % len(known)] + wholes(-1, 1, asked.shape, asked.generator)
+    near, far = (wholes(-reach, reach, asked.shape, asked.generator) for reach in (1, APART))
+    return known[(asked.turn - 1) % len(known)] + torch.where(even(asked.shape, asked.generator) < 0.5, near, far)
 
 
 DRAW = InputDraw(

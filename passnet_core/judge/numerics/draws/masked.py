@@ -14,9 +14,11 @@ SINGLE = 0.3
 
 
 def _floats(asked: AskedFloats) -> Drawing | None:
-    if not asked.role.masked or not asked.unlimited or not asked.shape or asked.shape[-1] < 2:
+    axis = asked.role.masked_axis
+    if not asked.role.masked or not asked.unlimited or len(asked.shape) < -axis or asked.shape[axis] < 2:
         return None
-    columns, rows, generator = asked.shape[-1], (*asked.shape[:-1], 1), asked.generator
+    shape, typical = asked.typical.movedim(axis, -1).shape, asked.typical.movedim(axis, -1)
+    columns, rows, generator = shape[-1], (*shape[:-1], 1), asked.generator
     at = torch.arange(columns, device=generator.device)
     # in every second turn prefixes are short and suffixes long
     kept = (columns - 1 - columns // 8) if asked.turn % 2 else columns // 8
@@ -29,11 +31,11 @@ def _floats(asked: AskedFloats) -> Drawing | None:
     start, end = (even(rows, generator) * (columns + 1) for _ in range(2))
     block = (torch.minimum(start, end) <= at) & (at < torch.maximum(start, end))
     prefix, suffix = at < start.clamp(max=kept), at >= end.clamp(min=kept + 1)
-    single = even(asked.shape, generator) < SINGLE
+    single = even(shape, generator) < SINGLE
     removed = torch.where(sort == 1, prefix, torch.where(sort == 2, suffix, torch.where(sort == 3, block, single)))
     removed &= (sort != 0) & (at != kept)
     value = -math.inf if asked.turn % 3 else torch.finfo(dtype_of(asked.spec)).min
-    return Drawing(torch.where(removed, value, asked.typical), math.inf)
+    return Drawing(torch.where(removed, value, typical).movedim(-1, axis), math.inf)
 
 
 DRAW = InputDraw("masked", floats=_floats, fits=lambda inputs: any(role.masked for role in inputs.active), defined=True)

@@ -59,8 +59,9 @@ def roles(graph: Graph, specs: Sequence[TensorSpec]) -> dict[str, InputRole]:
     types = dtypes(graph, specs)
     lost, halves, grows = _lost(graph), _halves(graph, types), _grows(graph, types, marks)
     ties, deep, sloping = _ties(graph, types), _deep(graph, types), _slopes(graph)
-    powers, masked, removed, close = _powers(graph), _masked(graph, specs, deep), _removed(graph), _close(graph)
-    along, near, divisors, labels = _axis(graph, specs), _near(graph, types), _divisors(graph), _labels(graph)
+    powers, along, removed, close = _powers(graph), _axis(graph, specs), _removed(graph), _close(graph)
+    masked = _masked(graph, deep) if along is not None else {}
+    near, divisors, labels = _near(graph, types), _divisors(graph), _labels(graph)
     # nobody reads the shares of a row of which nothing is left, and a pass may divide by its sum another way
     shares = any(last_part(node) in ("softmax", "log_softmax") for node in graph.operations)
     makes_integers = any(
@@ -144,8 +145,7 @@ def _lost(graph: Graph) -> dict[str, tuple[str, ...]]:
         tests = LOST.get(last_part(node), ())
         if last_part(node) in ("ne", "eq") and len(node.args) == 2 and node.args[0] == node.args[1]:
             tests = ("nan",)
-        tested = [each for each in node.args if isinstance(each, Ref)][: 2 if "close" in last_part(node) else 1]
-        for operand in tested if tests else ():
+        for operand in [each for each in node.args if isinstance(each, Ref)] if tests else ():
             for name, way in [each for each in _origins(graph, operand) if each[1]][:1]:
                 found.setdefault(name, set()).update(each for each in tests if each != "nan" or way == "itself")
     return {name: tuple(sorted(tests)) for name, tests in found.items()}
@@ -229,10 +229,11 @@ def _deep(graph: Graph, types: Mapping[str, torch.dtype | None]) -> dict[str, in
             # what is added to numbers far from zero is rounded, and that decides which one is chosen
             hard.update(each for each, way in _origins(graph, operands[0]) if way != "itself")
         value = extreme(node, types)
-        for each in operands if name in named("log_sums") else [value] if value is not None else []:
+        among = operands if name in named("log_sums") else [value] if value is not None else []
+        for each in among:
             for source in reach[each.name]:
                 found.setdefault(source, 1 if name in named("minima") else -1)
-        if value is None and name not in named("log_sums") and reduces:
+        if not among and reduces:
             hard |= reaching
         reach[node.name] = frozenset() if reduces or ends else reaching
     return {name: sign for name, sign in found.items() if name not in hard}
@@ -265,11 +266,9 @@ def _powers(graph: Graph) -> frozenset[str]:
     return frozenset(found)
 
 
-def _masked(graph: Graph, specs: Sequence[TensorSpec], deep: Mapping[str, int]) -> dict[str, str]:
+def _masked(graph: Graph, deep: Mapping[str, int]) -> dict[str, str]:
     """The inputs that may be minus infinity where a mask removes elements: those that reach a softmax or a maximum
     along one axis as far below zero as they are."""
-    if _axis(graph, specs) is None:
-        return {}
     before: set[str] = set()
     for node in reversed(graph.operations):
         if _masks_along(node) is not None or node.name in before:

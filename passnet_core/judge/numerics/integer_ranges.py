@@ -169,10 +169,11 @@ def safe_alone(
 def _far_ranges(
     graph: Graph, specs: Sequence[TensorSpec], whole: Mapping[str, WholeRange]
 ) -> dict[str, tuple[int, int]]:
-    """How far the integers that index nothing may be drawn, one after the other. Negative ones as well, if possible."""
+    """How far integers may be drawn, one after the other: those that index nothing also below zero, if possible; others
+    where every index provably stays within its table."""
     numbers = {node.name for node in graph.inputs if node.target.startswith("torch.Sym")}
     tensors = [spec for spec in specs if spec.name not in numbers and not spec.dtype.startswith("q")]
-    known_ranges = [spec for spec in tensors if spec.name in whole]
+    ranged = [spec for spec in tensors if spec.name in whole]
     sizes = {spec.name: spec.shape for spec in specs}
     given = {spec.name: _usual(spec) for spec in specs}
     for name, known in whole.items():
@@ -180,7 +181,7 @@ def _far_ranges(
     types = dtypes(graph, specs)
     usual = intervals(graph, given)
     found: dict[str, tuple[int, int]] = {}
-    for spec in known_ranges:
+    for spec in ranged:
         info = torch.iinfo(getattr(torch, spec.dtype))
         low, high = whole[spec.name].low, whole[spec.name].high
         reaches = [min(reach, info.max) for reach in REACHES if min(reach, info.max) > high]

@@ -19,7 +19,7 @@ class InputRole:
     tables: the (input, axis) pairs that it indexes; its values stay below their sizes. index: it is used as an index.
     looked_up: the axes along which inputs, or what is computed, index it.
     whole: of integers, the range of which every value is safe at the recorded shapes; free: at any shapes.
-    apart: other integers that are as safe. far: of integers that index nothing, how far beyond whole they may be drawn.
+    apart: other integers that are as safe. far: how far beyond whole they may be drawn.
     marks: literals of the graph at which results change, such as limits and padding ids. epsilons: those that it adds
     to variances and norms. guarded: it provides for infinities, or for values beyond a dtype's range. lost: those of
     "nan", "inf" and "-inf" that it tests this input for. halves: "value" if whole numbers are made of the input, "unit"
@@ -27,9 +27,9 @@ class InputRole:
     parameter: it belongs to a model, or the graph takes it as a weight. reduces: the graph does what is hard where rows
     are far from zero or from each other. ties: like halves, if compared values are made of the input. deep: -1 where it
     takes the maximum of rows that may lie far below zero, 1 for a minimum above. extreme: the same, where rows count of
-    which nothing is left. slope: it scales the negative part of
-    a value. spans: squares may leave the range of the dtype where the graph does not. power: nothing but
-    its exponential is taken. masked: the graph takes a softmax or a maximum along an axis, masked_axis from the last:
+    which nothing is left. slope: it scales the negative part of a value. spans: squares may leave the range of the
+    dtype where the graph does not, or it tells zero from all others. power: nothing but its exponential is taken.
+    masked: the graph takes a softmax or a maximum along an axis, masked_axis from the last:
     "added" if it masks elements before, by adding or choosing, else "alone".
     removed: the graph chooses among its elements. close: of integers, how far those may be drawn that are compared.
     small: the graph computes a function that is about linear at zero. near: it says where the largest elements stand.

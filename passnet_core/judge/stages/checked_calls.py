@@ -1,5 +1,4 @@
-"""Checks of timed calls: what some return is compared with eager, and no time may be below the memory
-floor."""
+"""Checks of timed calls: what some return is compared with eager, and no time may be below the memory floor."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

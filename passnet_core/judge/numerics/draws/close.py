@@ -5,9 +5,9 @@ import torch
 from passnet_core.judge.numerics.draws.drawing import AskedInput, InputDraw, even, typical_integers, wholes
 
 CENTRES = (1 << 24, 1 << 31, 1 << 53)
+"""From these on float32, int32 and float64 do not hold every integer. Each turn has another one."""
 APART = 64
 """How far half of them lie from there at most: of a set, not every neighbour is a member."""
-"""From these on float32, int32 and float64 do not hold every integer. Each turn has another one."""
 
 
 def _integers(asked: AskedInput) -> torch.Tensor:

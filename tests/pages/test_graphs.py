@@ -9,6 +9,8 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Widget
 
+from tests.waiting import seconds
+
 SCRIPT = """
 import streamlit as st
 from pages.ui.graphs import graph_view
@@ -22,7 +24,7 @@ graph_view(graph, title="Example", on_insert=lambda name: st.session_state.updat
 
 
 def shown(**state: object) -> AppTest:
-    app = AppTest.from_string(SCRIPT)
+    app = AppTest.from_string(SCRIPT, default_timeout=seconds(60))
     for name, value in state.items():
         app.session_state[name] = value
     app.run()

@@ -18,11 +18,12 @@ from passnet_core.graphs.matching import Match
 from passnet_core.graphs.rewriting import TracedPass
 from passnet_core.integrate import applying
 from passnet_core.integrate.applying import Examples
-from passnet_core.integrate.bundles import ChosenBundle, found, passes_of
+from passnet_core.integrate.bundles import ChosenBundle, found
 from passnet_core.integrate.calls import Callee, callee
 from passnet_core.integrate.circumstances import TRAINING, left_alone
 from passnet_core.integrate.domains import Domain, call_of, domains_of
 from passnet_core.integrate.explanation import Explanation, GraphExplanation
+from passnet_core.integrate.plans import plans_of
 from passnet_core.integrate.replacing import Conduct, PassFailed, ReplacedMatch, Verify
 from passnet_core.records import Bundle
 
@@ -35,8 +36,8 @@ FOR_TRAINING = (
 )
 FOR_INDUCTOR = "torch.compile was given a mode or options, which are Inductor's: with rest='eager' they do nothing."
 UNFROZEN = (
-    "{} prepares weights, and does so in each call, since weights may change. backend(..., frozen=True) prepares them"
-    " once; call refresh() when they have changed."
+    "it prepares weights, and a plan has them as they were. backend(..., frozen=True) promises that they stay; call"
+    " refresh() when they have changed"
 )
 OUTSIDE = (
     "A match of pass {} is not like what was judged: {}. It is left to the graph's own operations, as others may be:"
@@ -62,13 +63,14 @@ def backend(
 ) -> "PassBackend":
     """A backend for torch.compile that replaces what the passes of a bundle match, or of several, one after the other.
 
-    bundle: a folder, or the digest of one that comes with the playground. Its files are run: they can do whatever your
-    program can. rest: what computes everything else, "eager" or "inductor". digest: refuse any other bundle than the
-    one whose digest begins so; of several, those with these digests, joined by commas. verify: which calls of a
-    replaced match are compared with the operations that it replaces: the "first" with each new signature (shapes,
-    dtypes and the like), "always", or "never". frozen: the model's weights do not change, so that passes prepare them
-    once, and again at refresh(). Raises BadInput for a bundle that cannot be read or imported, or is another one; warns
-    of one that the judge is not known to have accepted."""
+    bundle: a folder, or the digest of one that comes with the playground. Its host code runs in the judge's sandbox,
+    once for each signature, and says what to launch; its kernels run in your program. rest: what computes everything
+    else, "eager" or "inductor". digest: refuse any other bundle than the one whose digest begins so; of several, those
+    with these digests, joined by commas. verify: which calls of a replaced match are compared with the operations that
+    it replaces: the "first" with each new signature (shapes, dtypes and the like), "always", or "never". frozen: the
+    model's weights do not change, so that passes may prepare them, once and again at refresh(). Raises BadInput for a
+    bundle that cannot be read or imported, or is another one, and InfrastructureError if no process can be started for
+    it; warns of one that the judge is not known to have accepted."""
     if rest not in RESTS:
         raise BadInput(f"rest={rest!r} is neither 'eager' nor 'inductor'.")
     if verify not in set(Verify):
@@ -101,13 +103,11 @@ def _callees(chosen: Sequence[ChosenBundle]) -> Iterator[tuple[Callee, Domain | 
     counts = Counter(file.name.removesuffix(".py") for each in chosen for file in each.bundle.passes)
     number = 0
     for each in chosen:
-        bundle, imported = each.bundle, passes_of(each.bundle)
-        domains = domains_of(imported.passes, each.judged)
-        for traced in imported.passes:
+        bundle, plans = each.bundle, plans_of(each.bundle)
+        domains = domains_of(plans.passes, each.judged)
+        for traced in plans.passes:
             name = traced.name if counts[traced.name] == 1 else f"{traced.name} of {bundle.digest[:8]}"
-            replacement, hook = imported.replacements[traced.replacement], imported.hooks.get(traced.replacement)
-            made = callee(replace(traced, name=name), bundle.digest, f"pass_{number}", replacement, hook)
-            yield made, domains.get(traced.name)
+            yield callee(traced, plans, name, f"pass_{number}"), domains.get(traced.name)
             number += 1
 
 
@@ -145,10 +145,8 @@ class PassBackend:
         pairs = list(_callees(chosen))
         callees = [each for each, _ in pairs]
         self._domains = {each.traced.replacement: domain for each, domain in pairs}
-        refused = {each.traced.name: reason for each in callees if (reason := _refusal(each, rest))}
+        refused = {each.traced.name: reason for each in callees if (reason := _refusal(each, rest, frozen))}
         self.notes = tuple(f"{name} is left out: {reason}." for name, reason in refused.items())
-        if not frozen:
-            self.notes += tuple(UNFROZEN.format(each.traced.name) for each in callees if each.hook is not None)
         self._callees = {each.traced.replacement: each for each in callees if each.traced.name not in refused}
 
     def __call__(
@@ -194,8 +192,7 @@ class PassBackend:
         with torch.no_grad():
             for captured in self._captured:
                 for each in captured.replaced:
-                    if each.prepared is not None:
-                        each.prepared.refresh()
+                    each.planned.refresh()
 
     # --- inside ---
 
@@ -266,11 +263,13 @@ def _operations(graph: torch.fx.Graph) -> int:
     return sum(each.op.startswith("call_") for each in graph.nodes)
 
 
-def _refusal(callee: Callee, rest: str) -> str:
+def _refusal(callee: Callee, rest: str, frozen: bool) -> str:
     """Why no match of a pass can be replaced, or an empty string."""
     pattern = callee.traced.pattern
     if any(is_random(node) for node in pattern.operations):
         return "its pattern draws random numbers, so that nobody can tell whether the pass does the same"
+    if callee.prepares and not frozen:
+        return UNFROZEN
     results = pattern.result if isinstance(pattern.result, tuple) else (pattern.result,)
     if rest == "inductor" and any(changed(node) for node in pattern.operations):
         return "its pattern changes a tensor in place, which rest='inductor' cannot leave to a pass"

@@ -1,23 +1,14 @@
-"""Find a bundle by its folder or digest, and import its passes into this process, beside whatever else runs here."""
+"""Find a bundle by its folder or digest."""
 
-import atexit
-import contextlib
-import importlib
 import json
-import shutil
-import sys
-import tempfile
-from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from passnet_core.bundles.reading import read_bundle, read_judged, write_bundle
+from passnet_core.bundles.reading import read_bundle, read_judged
 from passnet_core.corpus.catalogue import Corpus
 from passnet_core.corpus.solved import read_solved
 from passnet_core.errors import BadInput
-from passnet_core.fx.loading import FOLDER, make_importable
-from passnet_core.fx.passes import ImportedPasses, imported_passes
 from passnet_core.records import Bundle, Device, JudgedSubgraph
 from passnet_core.settings import BUNDLED_DATA, rules_file
 
@@ -86,42 +77,3 @@ def _of_rules() -> dict[str, tuple[Bundle, tuple[str, ...]]]:
     for name, bundle in solved.items():
         tasks.setdefault(bundle.digest, []).append(name)
     return {digest: (solved[names[0]], tuple(names)) for digest, names in tasks.items()}
-
-
-@cache
-def passes_of(bundle: Bundle) -> ImportedPasses:
-    """Import the bundle's files, once per process. This runs them: import nothing that you do not trust.
-
-    Raises BadInput that names the file if one cannot be imported."""
-    root = Path(tempfile.mkdtemp(prefix="passnet-bundle-"))
-    # Triton reads the source of a kernel from its file, perhaps as late as in its first launch
-    atexit.register(shutil.rmtree, root, ignore_errors=True)
-    folder = root / FOLDER
-    write_bundle(bundle, folder)
-    with _importable(folder, {file.name.removesuffix(".py") for file in bundle.files}):
-        try:
-            return imported_passes(bundle.passes, folder)
-        except Exception as error:  # the bundle's own code
-            raise BadInput(f"The bundle {bundle.digest[:12]} cannot be imported: {error}") from error
-
-
-@contextlib.contextmanager
-def _importable(folder: Path, names: Collection[str]) -> Iterator[None]:
-    """Make the files in folder importable within this context. Afterwards their names mean again what they meant."""
-    own = {FOLDER, *(each for each in names if each not in sys.stdlib_module_names)}
-
-    def loaded() -> dict[str, object]:
-        return {name: each for name, each in sys.modules.items() if name.partition(".")[0] in own}
-
-    before, path, finders = loaded(), list(sys.path), list(sys.meta_path)
-    for name in before:
-        del sys.modules[name]
-    make_importable(folder)
-    try:
-        yield
-    finally:
-        for name in loaded():
-            del sys.modules[name]
-        sys.modules.update(before)  # type: ignore[arg-type]
-        sys.path[:], sys.meta_path[:] = path, finders
-        importlib.invalidate_caches()

@@ -1,33 +1,13 @@
-"""What replaced matches call: the pass's arguments, its replacement, and prepared weights."""
+"""What replaced matches call: the pass's arguments, and the plans of its replacement."""
 
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
 
-import torch
-
-from passnet_core.fx.modules import Function, Hook, Packing, module_of, placed_passes
+from passnet_core.fx.modules import Function, module_of, placed_passes
 from passnet_core.graphs.ir import Graph, Node, NodeKind, Ref, Value, references, substituted
 from passnet_core.graphs.placement import placed
 from passnet_core.graphs.rewriting import TracedPass, needed_inputs
-
-T = TypeVar("T")
-
-
-def apart(function: Callable[[], T]) -> T:
-    """Call a function whose tensors stay when the call ends, or may: in a thread of its own, since what this one
-    allocates while a CUDA graph is warmed up must be the graph's."""
-    if not torch.cuda.is_available():
-        return function()
-    stream, inference = torch.cuda.current_stream(), torch.is_inference_mode_enabled()
-
-    def run() -> T:
-        with torch.cuda.stream(stream), torch.inference_mode(inference), torch.no_grad():
-            return function()
-
-    with ThreadPoolExecutor(1) as thread:
-        return thread.submit(run).result()
+from passnet_core.integrate.plans import BundlePlans, PlannedCall
 
 
 @dataclass(frozen=True)
@@ -35,17 +15,27 @@ class Callee:
     """A pass whose call takes those of the pattern's inputs that pattern or replacement read, instead of the
     replacement's arguments: so the pattern can be computed from them too.
 
-    traced: with the key that stands for it, and the inputs as its arguments. digest: that of its bundle. given: the
-    names of the inputs in replacement_args, by which prepare() knows them. pattern: takes the same inputs. arguments:
-    takes them by the names in given, and calls the replacement."""
+    traced: with the key that stands for it, and the inputs as its arguments. plans, key: those of its bundle, and the
+    replacement's in it. given: the names of the inputs in replacement_args, by which prepare() knows them. pattern:
+    takes the same inputs. arguments: takes them by the names in given, and calls the replacement."""
 
     traced: TracedPass
-    digest: str
+    plans: BundlePlans
+    key: str
     given: tuple[str, ...]
     pattern: Graph
     arguments: Graph
-    replacement: Function
-    hook: Hook | None
+
+    @property
+    def digest(self) -> str:
+        """That of its bundle."""
+        return self.plans.bundle.digest
+
+    @property
+    def prepares(self) -> tuple[str, ...]:
+        """For each argument of the replacement the name by which prepare(weights) gets it, or an empty string; empty if
+        nothing is prepared."""
+        return self.plans.loaded.hooks.get(self.key, ())
 
     def placed(self, device: str) -> "Callee":
         """The same on this device, "cpu" or "cuda", which device literals of pattern and arguments then name."""
@@ -65,18 +55,17 @@ class Callee:
             arguments=_filled(self.arguments, dict(constants)),
         )
 
-    def function(self, weights: Sequence[str]) -> "tuple[Function, PreparedCall | None]":
-        """The replacement as a function of the inputs, and the call in it that prepares weights, if there is one.
-        weights: those of given that are parameters of the model."""
-        names = self.hook.names if self.hook is not None else ()
-        places = {name: place for place, name in enumerate(names) if name in weights}
-        call = PreparedCall(self.replacement, Packing(self.hook.prepare, places)) if self.hook and places else None
-        return module_of(self.arguments, {self.traced.replacement: call or self.replacement}).forward, call
+    def function(self, weights: Sequence[str]) -> tuple[Function, PlannedCall]:
+        """The replacement as a function of the inputs, and the call in it. weights: those of given that are parameters
+        of the model."""
+        places = {name: place for place, name in enumerate(self.prepares) if name in weights}
+        call = PlannedCall(self.plans, self.key, places)
+        return module_of(self.arguments, {self.traced.replacement: call.function()}).forward, call
 
 
-def callee(traced: TracedPass, digest: str, key: str, replacement: Function, hook: Hook | None) -> Callee:
-    """A pass that is called with the pattern's inputs. digest: that of its bundle. key: stands for it in graphs; each
-    pass has its own."""
+def callee(traced: TracedPass, plans: BundlePlans, name: str, key: str) -> Callee:
+    """A pass of a bundle that is called with the pattern's inputs. name: of the pass. key: stands for it in graphs;
+    each pass has its own."""
     pattern, given = traced.pattern.inputs, traced.arguments.inputs
     needed = set(needed_inputs(traced)) | set(references(traced.pattern.result))
     needed |= {name for node in traced.pattern.operations for name in node.inputs}
@@ -87,13 +76,12 @@ def callee(traced: TracedPass, digest: str, key: str, replacement: Function, hoo
     inputs = tuple(second for _, second in pairs)
     as_they_are = Graph(traced.arguments.inputs, tuple(Ref(second.name) for second in inputs))
     return Callee(
-        replace(traced, arguments=as_they_are, replacement=key),
-        digest,
+        replace(traced, name=name, arguments=as_they_are, replacement=key),
+        plans,
+        traced.replacement,
         tuple(second.name for second in inputs),
         Graph((*(first for first, _ in pairs), *traced.pattern.operations), traced.pattern.result),
         Graph((*inputs, *traced.arguments.operations, called), Ref(called.name)),
-        replacement,
-        hook,
     )
 
 
@@ -110,45 +98,3 @@ def _filled(graph: Graph, constants: Mapping[int, Value]) -> Graph:
         if node.name not in values
     )
     return Graph(tuple(nodes), substituted(graph.result, values))
-
-
-class PreparedCall:
-    """Calls a replacement function with weights that prepare() has packed: anew for each call, so that every change of
-    a weight counts, or, if the weights are frozen, once."""
-
-    def __init__(self, function: Function, packing: Packing) -> None:
-        self.function, self.packing, self.places = function, packing, list(packing.weights.values())
-        self.frozen = False
-        self.args: Sequence[Any] = ()
-        self.state: list[tuple[int, int]] | None = None
-        self.packed: list[Any] = []
-
-    def __call__(self, *args: Any) -> Any:
-        given = list(args)
-        for place, value in zip(self.places, self._packed(args) if self.frozen else self.packing(args)):
-            given[place] = value
-        return self.function(*given)
-
-    def refresh(self) -> None:
-        """Pack frozen weights again, into the memory of those packed before, which a CUDA graph may read."""
-        if self.state is None:
-            return
-        self.state = self._seen(self.args)
-        for place, after in enumerate(self.packing(self.args)):
-            before = self.packed[place]
-            if isinstance(before, torch.Tensor) and before.shape == after.shape and before.dtype == after.dtype:
-                before.copy_(after)
-            else:
-                self.packed[place] = after
-
-    def _packed(self, args: Sequence[Any]) -> list[Any]:
-        state = self._seen(args)
-        if state != self.state:
-            self.args = [each if place in self.places else None for place, each in enumerate(args)]
-            self.packed, self.state = apart(lambda: self.packing(args)), state
-        return self.packed
-
-    def _seen(self, args: Sequence[Any]) -> list[tuple[int, int]]:
-        """What tells most changes of the weights: where they are, and their versions."""
-        weights = [args[place] for place in self.places]
-        return [(each.data_ptr(), 0 if each.is_inference() else each._version) for each in weights]

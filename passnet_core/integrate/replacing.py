@@ -6,13 +6,15 @@ from enum import StrEnum
 from typing import Any
 
 import torch
-from torch._C._dynamo.guards import TensorGuards
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from passnet_core.fx.modules import Function, module_of
-from passnet_core.integrate.calls import Callee, apart
+from passnet_core.integrate.calls import Callee
 from passnet_core.integrate.layouts import ResultLayout, laid_out, layouts
+from passnet_core.integrate.plans import NotPlanned, apart
 from passnet_core.integrate.verifying import Reference
+from passnet_core.judge.plan.on_gpu import recognizer
+from passnet_core.judge.plan.record import ALIGNED_BYTES
 from passnet_core.judge.protocol.encoding import listed
 
 MOST_SIGNATURES = 4096
@@ -28,12 +30,12 @@ class Verify(StrEnum):
 
 
 class PassFailed(RuntimeError):
-    """A replacement function raised an exception. The cause is that exception."""
+    """There is no plan of a replacement function, or one that cannot be executed. The cause says why."""
 
 
 @dataclass(frozen=True)
 class Conduct:
-    """How the replaced matches of one backend behave. frozen: weights that prepare() packs are promised not to change.
+    """How the replaced matches of one backend behave. frozen: weights are promised not to change.
     warn: is told the pass and what is wrong with it."""
 
     verify: Verify
@@ -44,18 +46,16 @@ class Conduct:
 class ReplacedMatch:
     """What is called in place of a match, with the inputs of its pattern.
 
-    The first call with each new signature (dtypes, shapes, strides and devices of the tensors, and the numbers) also
-    runs the operations; what it returns is theirs. After a difference it calls nothing else any more. Results come to
-    lie in memory as the operations' do."""
+    The first call with each new signature (dtypes, shapes, strides, devices and alignment of the tensors, and the
+    numbers) also runs the operations; what it returns is theirs. After a difference it calls nothing else any more.
+    Results come to lie in memory as the operations' do."""
 
     def __init__(self, callee: Callee, weights: Sequence[str], conduct: Conduct) -> None:
         self.name, self.digest, self.pattern, self.conduct = callee.traced.name, callee.digest, callee.pattern, conduct
         self.operations: Function = module_of(callee.pattern, {}).forward
-        self.replacement, self.prepared = callee.function(weights)
-        if self.prepared is not None:
-            self.prepared.frozen = conduct.frozen
+        self.replacement, self.planned = callee.function(weights)
         # weights are prepared where they are, and not from copies
-        self.weights = [place for place, name in enumerate(callee.given) if name in weights and self.prepared]
+        self.weights = [place for place, name in enumerate(callee.given) if name in self.planned.places]
         self.problem = ""
         """Why it is left to the operations from now on, in words."""
         self.known: dict[Any, Function] = {}
@@ -70,7 +70,7 @@ class ReplacedMatch:
             if self.is_latest(*given):
                 try:
                     return self.latest(*given)
-                except Exception as error:  # the bundle's own code
+                except Exception as error:  # the bundle's own kernels
                     raise self._failure(error) from error
             return self._called(given)
 
@@ -86,7 +86,7 @@ class ReplacedMatch:
             return self._first(given, signature)
         if self.conduct.verify is Verify.ALWAYS or signature not in self.known:
             return self._compared(given, signature)
-        self.latest, self.is_latest = self.known[signature], _recognizer(given)
+        self.latest, self.is_latest = self.known[signature], recognizer(given)
         return self._replaced(self.latest, given)
 
     def _first(self, given: Sequence[Any], signature: Any) -> Any:
@@ -116,7 +116,7 @@ class ReplacedMatch:
     def _replaced(self, function: Function, given: Sequence[Any]) -> Any:
         try:
             return function(*given)
-        except Exception as error:  # the bundle's own code
+        except Exception as error:  # the bundle's own kernels
             raise self._failure(error) from error
 
     def _keep(self, signature: Any, function: Function) -> None:
@@ -142,15 +142,18 @@ class ReplacedMatch:
         )
 
     def _failure(self, error: Exception) -> PassFailed:
+        what = f"has no plan: {error}" if isinstance(error, NotPlanned) else f"raised {type(error).__name__}: {error}"
         return PassFailed(
-            f"The replacement of pass {self.name} raised {type(error).__name__}: {error}. Leave this pass out of its"
-            " bundle, or compile the model without the bundle."
+            f"The replacement of pass {self.name} {what}. Leave this pass out of its bundle, or compile the model"
+            " without the bundle."
         )
 
 
 def _signature(given: Sequence[Any]) -> tuple[Any, ...]:
     return tuple(
-        (each.dtype, each.shape, each.stride(), each.device) if isinstance(each, torch.Tensor) else (type(each), each)
+        (each.dtype, each.shape, each.stride(), each.device, each.data_ptr() % ALIGNED_BYTES)
+        if isinstance(each, torch.Tensor)
+        else (type(each), each)
         for each in given
     )
 
@@ -160,19 +163,6 @@ def _described(value: Any) -> str:
         return repr(value)
     strided = "" if value.is_contiguous() else f" with strides {list(value.stride())}"
     return f"{str(value.dtype).removeprefix('torch.')}{list(value.shape)}{strided} on {value.device.type}"
-
-
-def _recognizer(given: Sequence[Any]) -> Callable[..., bool]:
-    """A function that says whether inputs have the signature of these."""
-    tensors = [each for each in given if isinstance(each, torch.Tensor)]
-    guards: Callable[..., bool] = TensorGuards(*tensors, dynamic_dims_sizes=None, dynamic_dims_strides=None).check
-    if len(tensors) == len(given):
-        return guards
-    places = [place for place, each in enumerate(given) if isinstance(each, torch.Tensor)]
-    numbers = [(place, each) for place, each in enumerate(given) if not isinstance(each, torch.Tensor)]
-    return lambda *given: (
-        guards(*(given[place] for place in places)) and all(given[place] == value for place, value in numbers)
-    )
 
 
 def _unlike(*given: Any) -> bool:

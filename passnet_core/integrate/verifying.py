@@ -12,6 +12,7 @@ from passnet_core.fx.modules import Function
 from passnet_core.graphs.ir import Graph
 from passnet_core.graphs.source import emit
 from passnet_core.integrate.layouts import ResultLayout, laid_out, layouts, unlike
+from passnet_core.integrate.plans import NotPlanned
 from passnet_core.judge.numerics.local_bench import LocalReferenceBench
 from passnet_core.judge.protocol.encoding import listed, produced
 from passnet_core.judge.protocol.messages import CallableName, CandidateFault, Preparation, Returned
@@ -49,7 +50,9 @@ class Reference:
             eager, wanted = self._called(self.forms[CallableName.EAGER], inputs)
             try:
                 actual, found = self._called(lambda given: replacement(*given), inputs)
-            except Exception as error:  # the bundle's own code
+            except NotPlanned as error:
+                return f"it has no plan: {error}", replacement
+            except Exception as error:  # the bundle's own kernels
                 return f"it raises {type(error).__name__}: {error}", replacement
             judged = self._bench(inputs, eager).judge(actual)
             self.give([])

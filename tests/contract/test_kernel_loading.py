@@ -157,3 +157,8 @@ def test_what_stays_keeps_its_line() -> None:
         == "def kernel(x_ptr, n, BLOCK: tl.constexpr):"
     )
     assert all(not line or line.strip() in BUNDLE or line.startswith("@__import__") for line in lines)
+
+
+def test_of_an_import_of_several_modules_those_stay_that_kernels_need() -> None:
+    text = reduced("import os, torch, triton, triton.language as tl\nimport json; import math\n", set())
+    assert text.split("\n")[:2] == ["import triton, triton.language as tl", "import math"]

@@ -153,8 +153,9 @@ def test_heavy_packages_stay_where_they_belong(path: Path) -> None:
             assert inside.startswith(ONLY_IN[package]), f"{path}:{line} imports {name}"
 
 
-def test_of_the_judge_only_its_comparison_is_imported_elsewhere() -> None:
-    judge = ("numerics", "protocol", "worker.building")
+def test_of_the_judge_only_comparison_and_plans_are_imported_elsewhere() -> None:
+    comparison, plans = ("numerics", "protocol", "worker.building"), ("plan", "supervisor", "stages.census")
+    judge = (*comparison, *plans, "gpu_on_cpu")
     for path in sources():
         for name, line in imports(path):
             if name.startswith("passnet_core.judge.") and part_of(path) != "judge":

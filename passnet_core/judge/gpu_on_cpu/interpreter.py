@@ -7,3 +7,10 @@ def mend() -> None:
     from passnet_core.judge.gpu_on_cpu import emulation
 
     emulation.mend()
+
+
+def is_on() -> bool:
+    """Whether Triton interprets kernels in this process."""
+    import triton.knobs
+
+    return bool(triton.knobs.runtime.interpret)

@@ -131,7 +131,7 @@ class Execution:
         if not isinstance(output, torch.Tensor):
             return torch.zeros(0, dtype=torch.bool), 0
         found = self.provenances.get(output.untyped_storage().data_ptr())
-        if found is None or any(each._version != version for each, version in found.returned):
+        if found is None or any(version_of(each) != version for each, version in found.returned):
             return torch.zeros(output.shape, dtype=torch.bool), output.numel()
         offset = output.storage_offset() * output.element_size()
         kinds = found.of(output, offset)
@@ -291,7 +291,7 @@ class _PlanCall(PlanMemory):
         result = self.value(self.plan["returned"])
         for each in result if isinstance(result, tuple | list) else (result,):
             if isinstance(each, torch.Tensor):
-                self.execution.provenance(each.untyped_storage(), GIVEN).returned.append((each, each._version))
+                self.execution.provenance(each.untyped_storage(), GIVEN).returned.append((each, version_of(each)))
         return result
 
     def _run(self, steps: Sequence[Json]) -> None:
@@ -416,6 +416,11 @@ def _bytes_within(memory: torch.Tensor, tensor: torch.Tensor, offset: int) -> to
     size = tensor.element_size()
     strides = (*(size * each for each in tensor.stride()), 1)
     return memory.as_strided((*tensor.shape, size), strides, offset)
+
+
+def version_of(tensor: torch.Tensor) -> int:
+    """What torch counts changes of a tensor with; it counts none of those made in inference mode."""
+    return 0 if tensor.is_inference() else tensor._version
 
 
 def same_place(one: torch.Tensor, other: torch.Tensor) -> bool:

@@ -149,6 +149,11 @@ def reduced(code: str, own: set[str]) -> str:
             if node.decorator_list:
                 decorator = "constexpr_function" if is_constant_function(node) else _jit_of(node)
                 kept[node.lineno - 1] = f"@__import__('triton').{decorator}"
+        elif isinstance(node, ast.Import):
+            # "import torch, triton": the rest of the line may be needed
+            if names := [each for each in node.names if _is_module(each.name, own)]:
+                kept[start] = ast.unparse(ast.Import(names))
+            continue
         elif not _is_needed(node, own):
             continue
         for number in range(start, (node.end_lineno or start) + 1):
@@ -199,8 +204,6 @@ def _bound(statement: ast.stmt) -> set[str]:
 
 def _is_needed(node: ast.stmt, own: set[str]) -> bool:
     match node:
-        case ast.Import(names=names):
-            return all(_allowed(each.name) or each.name.removeprefix("pass_dir.") in own for each in names)
         case ast.ImportFrom(module=module, level=level):
             path = (module or "").removeprefix("pass_dir").strip(".")
             return bool(level) or not path or path in own or _allowed(path)
@@ -209,6 +212,11 @@ def _is_needed(node: ast.stmt, own: set[str]) -> bool:
         case ast.AnnAssign(target=ast.Name(), value=ast.expr() as value):
             return _is_constant(value)
     return False
+
+
+def _is_module(name: str, own: set[str]) -> bool:
+    """Whether a Triton function may need this module."""
+    return _allowed(name) or name.removeprefix("pass_dir.") in own
 
 
 def _is_constant(value: ast.expr) -> bool:

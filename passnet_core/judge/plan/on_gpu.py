@@ -60,8 +60,8 @@ class GpuPlans:
     unchanging: frozenset[str] = frozenset()
     known: dict[str, "ReadyPlan"] = field(default_factory=dict)
     """By their questions."""
-    latest: dict[str, list[Any]] = field(default_factory=dict)
-    """For each key, a function that recognizes the arguments of the last call, and the plan that it had."""
+    latest: list[list[Any]] = field(default_factory=list)
+    """For each stand-in, a function that recognizes the arguments of the last call, and the plan that it had."""
     calls: int = field(default_factory=lambda: random.randrange(1 << 16))
     """Counts the calls of the graph that are watched."""
     used: list[str] = field(default_factory=list)
@@ -77,18 +77,25 @@ class GpuPlans:
         self.known[asked] = ReadyPlan(self, asked, plan, constants)
         self._recognize_none()
 
+    def renew(self, asked: str, plan: Json, constants: Sequence[torch.Tensor]) -> None:
+        """Take a plan again, whose constants may have changed. Those of the same form stay where they are, since a CUDA
+        graph may read them there."""
+        before = self.known.get(asked)
+        if before is None or before.plan != plan or not before.holds(constants):
+            self.learn(asked, plan, constants)
+
     def forget(self) -> None:
         """Drop all plans."""
         self.known.clear()
         self._recognize_none()
 
     def _recognize_none(self) -> None:
-        for each in self.latest.values():
+        for each in self.latest:
             each[:] = [_never, None]
 
     def functions(self, keys: Sequence[str]) -> dict[str, Function]:
         """A stand-in for each replacement function, by key, as fast as can be."""
-        return {key: self._standing_in(key) for key in keys}
+        return {key: self.standing_in(key) for key in keys}
 
     def watching(self, keys: Sequence[str]) -> dict[str, Function]:
         """A stand-in for each replacement function, by key, in a call that is watched: memory that nobody has written
@@ -98,8 +105,10 @@ class GpuPlans:
         self.used, self.problems, self.copied = [], [], []
         return {key: functools.partial(self._watched, key) for key in keys}
 
-    def _standing_in(self, key: str) -> Function:
-        latest = self.latest[key] = [_never, None]
+    def standing_in(self, key: str) -> Function:
+        """A stand-in for a replacement function, as fast as can be. Raises PlanWanted."""
+        latest: list[Any] = [_never, None]
+        self.latest.append(latest)
 
         def stand_in(*arguments: Any) -> Any:
             alike, call = latest
@@ -120,11 +129,11 @@ class GpuPlans:
             raise NotExecuted(f"an argument {error}") from error
         if asked not in self.known:
             raise PlanWanted(asked)
-        self.used.append(asked)
         return self.known[asked]
 
     def _watched(self, key: str, *arguments: Any) -> Any:
         found = self._found(key, arguments)
+        self.used.append(found.asked)
         lent: dict[int, Lent] = {}
         for name, value in tensors_in("argument", arguments):
             storage = value.untyped_storage()
@@ -196,7 +205,7 @@ class ReadyPlan:
     yet."""
 
     def __init__(self, plans: GpuPlans, asked: str, plan: Json, constants: Sequence[torch.Tensor]) -> None:
-        self.plans, self.plan, self.given = plans, plan, json.loads(asked)[1]
+        self.plans, self.asked, self.plan, self.given = plans, asked, plan, json.loads(asked)[1]
         self.call: Function | None = None
         self.choices: list[_TunedSteps] = []
         self.constants = [each.to("cuda") for each in constants]
@@ -229,6 +238,15 @@ class ReadyPlan:
             each.taken[0] = each.functions[turn % len(each.functions)]
         self.call = None
         return self._watched
+
+    def holds(self, constants: Sequence[torch.Tensor]) -> bool:
+        """Let its constants hold these, where they are. Return whether they have the same sizes; if not, nothing has
+        changed."""
+        if [each.shape for each in self.constants] != [each.shape for each in constants]:
+            return False
+        for before, after in zip(self.constants, constants):
+            before.copy_(after)
+        return True
 
     def same_copies(self, result: Any, without: Any) -> Iterator[str]:
         """Say which results are what they also are if no kernel does anything, since copies have made them."""

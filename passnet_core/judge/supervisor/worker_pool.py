@@ -63,6 +63,10 @@ class WorkerPool:
             self._filled(device)
         return fresh
 
+    def fresh(self, device: Device) -> ForkServer:
+        """A ready fork server that serves nobody yet, and that the pool does not keep."""
+        return self._await(self._started(device, "candidate"))
+
     def ready(self, who: str, device: Device) -> ForkServer:
         """The ready fork server of the workers of a role. Those of a "checker" only load bundles, one after the other,
         and nobody asks for their values and times. A "witness" never loads a bundle, and an "executor" or a "compiler"

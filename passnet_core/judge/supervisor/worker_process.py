@@ -173,6 +173,11 @@ class WorkerProcess:
         """Have the bundle's prepare(weights) prepare the given weights, for the plans to come. Candidate only."""
         self._ask("prepare the weights", {"do": "pack", "name": name})
 
+    def pack_weights(self, key: str, weights: Mapping[str, torch.Tensor]) -> None:
+        """Have the prepare(weights) of a replacement prepare these, for the plans to come. Candidate only."""
+        asked = {"do": "pack", "key": key, "names": list(weights)}
+        self._ask("prepare the weights", asked, list(weights.values()))
+
     def load_kernels(self, bundle: Bundle, loaded: Loaded) -> None:
         """Load the bundle's functions written in Triton, and nothing else of it. Executor only, instead of load.
         loaded: what the candidate worker loaded."""

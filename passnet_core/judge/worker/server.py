@@ -238,7 +238,7 @@ class _WorkerServer:
         self, card: Mapping[str, Any] | None = None
     ) -> tuple[Callable[[], AbstractContextManager[None]], Callable[[Any], Any]]:
         """On the CPU, a context and a decorator in which a bundle's code is told that it runs on a GPU. card: on which
-        one, as _card says; None: on any."""
+        one, as plan/card.py says; None: on any."""
         if self.device is not Device.CPU:
             return nullcontext, lambda function: function
         from passnet_core.judge.gpu_on_cpu import pretended_device  # loads Triton, which a witness does not need
@@ -344,7 +344,14 @@ class _WorkerServer:
         return framing.WireMessage({"plan": found.plan, "launches": to_json([found.launches])}, found.constants)
 
     def _pack(self, request: framing.WireMessage) -> None:
-        """Have the bundle's prepare(weights) prepare the weights among the inputs, for the plans to come."""
+        """Have the bundle's prepare(weights) prepare the weights among the inputs, or those that are sent for one
+        replacement, for the plans to come."""
+        if "key" in request.fields:
+            places = {name: place for place, name in enumerate(request.fields["names"])}
+            packing = modules.Packing(self.hooks[request.fields["key"]].prepare, places)
+            with torch.no_grad():
+                self.prepared_weights = tuple(packing(request.tensors))
+            return
         call = self.calls[request.fields["name"]]
         with torch.no_grad():
             call.pack(self.inputs)
@@ -616,7 +623,9 @@ class _WorkerServer:
             found["capability"] = f"{properties.major}.{properties.minor}"
             found["multiprocessors"] = properties.multi_processor_count
             found["memory_bytes"] = properties.total_memory
-            found["card"] = _card(properties)
+            from passnet_core.judge.plan.card import card
+
+            found["card"] = card()
         return framing.WireMessage({"facts": found})
 
     def _propagate(self, request: framing.WireMessage) -> framing.WireMessage:
@@ -729,30 +738,6 @@ def _standing_for(packings: Sequence[modules.Packing]) -> Iterator[modules.Packi
         found = {name: PreparedWeight(first + index) for index, name in enumerate(each.weights)}
         first += len(found)
         yield replace(each, prepare=lambda weights, found=found: found)
-
-
-def _card(properties: Any) -> dict[str, Any]:
-    """What a planner is told of this GPU: the fields of pretended_device.Properties."""
-    from triton.runtime import driver
-
-    told = driver.active.utils.get_device_properties(0)
-    return {
-        "name": properties.name,
-        "multi_processor_count": properties.multi_processor_count,
-        "total_memory": properties.total_memory,
-        "L2_cache_size": properties.L2_cache_size,
-        "clock_rate": told["sm_clock_rate"],
-        "memory_clock_rate": told["mem_clock_rate"],
-        "memory_bus_width": told["mem_bus_width"],
-        "major": properties.major,
-        "minor": properties.minor,
-        "warp_size": properties.warp_size,
-        "max_threads_per_multi_processor": properties.max_threads_per_multi_processor,
-        "regs_per_multiprocessor": properties.regs_per_multiprocessor,
-        "shared_memory_per_block": properties.shared_memory_per_block,
-        "shared_memory_per_block_optin": told["max_shared_mem"],
-        "shared_memory_per_multiprocessor": properties.shared_memory_per_multiprocessor,
-    }
 
 
 def _bytes_of(returned: Any) -> int:

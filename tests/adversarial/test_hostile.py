@@ -38,7 +38,7 @@ from tests.contract.judging import RIGHT, ample_s, hostile_at_import, hostile_in
 from tests.fake_backend import FakeBackend
 from tests.waiting import eventually, seconds, short
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.settled, pytest.mark.long]
 
 MARK = f"hostile{os.getpid()}"
 """The names of all hostile processes and files contain this."""

@@ -14,7 +14,8 @@ from tests.serving import serving
 from tests.waiting import seconds
 
 PROJECT = Path(__file__).resolve().parents[2]
-"""How long a page may take on a slow and busy machine, in milliseconds. A test that passes waits less."""
+STARTS = ("assets", "data/bundles", "data/solved")
+"""What the app reads besides what tests/serving.py names."""
 SWITCHES = (
     "--no-sandbox",
     "--disable-gpu",

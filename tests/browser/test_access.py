@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 from tests.example_playground import LESSONS, REFERENCE_NAME, TASK_ID
 from tests.waiting import eventually
 
-pytestmark = [pytest.mark.browser, pytest.mark.long]
+pytestmark = [pytest.mark.browser, pytest.mark.settled, pytest.mark.long]
 
 OpenPage = Callable[..., Page]
 FADED_S = 7.0

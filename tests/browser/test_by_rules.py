@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.typing_code import editor, kept, replace_text
 from tests.example_playground import PASS, TASK_ID
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.settled]
 
 OpenPage = Callable[..., Page]
 

@@ -13,7 +13,7 @@ from passnet_core.records import Baseline, Bundle, CompiledKernel, InductorCode,
 from tests.browser.graph_page import BUILT, THEME
 from tests.browser.mounting import mount_component
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.settled]
 
 ADDRESS = "http://code.test"
 HOSTILE = '<img src=x onerror="window.broken=1"></code></script>'

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from tests.example_playground import task
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.settled]
 
 OpenPage = Callable[..., Page]
 

@@ -15,7 +15,7 @@ from tests.browser.typing_code import FILE, editor, kept, replace_text
 from tests.example_playground import PASS, REFERENCE_NAME, TASK_ID, environment_of
 from tests.serving import serving
 
-pytestmark = [pytest.mark.browser, pytest.mark.long]
+pytestmark = [pytest.mark.browser, pytest.mark.settled, pytest.mark.long]
 
 OpenPage = Callable[..., Page]
 PRESSED = 60

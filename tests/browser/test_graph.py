@@ -14,7 +14,7 @@ from passnet_core.graphs.source import parse_function
 from tests.browser.graph_page import layers, mount, open_graph_page
 from tests.example_playground import REFERENCE_NAME, TASK_ID
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.settled]
 
 GRAPH = parse_function(
     "def f(x, y):\n    p = x + y\n    q = torch.relu(p)\n    r = torch.sum(p, -1, keepdim=True)\n    return (q * r,)\n",

@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from tests.example_playground import PASS
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.settled]
 
 OpenPage = Callable[..., Page]
 MOST_STOPS = 120

@@ -9,7 +9,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.browser.typing_code import editor, replace_text
 from tests.example_playground import PASS
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.settled]
 
 OpenPage = Callable[..., Page]
 WRONG = "return torch.mul(a, b)"

@@ -12,7 +12,7 @@ from tests.browser.typing_code import editor, kept, replace_text
 from tests.example_playground import PASS, TASK_ID
 from tests.waiting import eventually
 
-pytestmark = [pytest.mark.browser, pytest.mark.long]
+pytestmark = [pytest.mark.browser, pytest.mark.settled, pytest.mark.long]
 
 OpenPage = Callable[..., Page]
 MISSING = PASS.replace("torch.nn.functional.relu", "torch.relu")

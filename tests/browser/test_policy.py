@@ -7,7 +7,7 @@ from playwright.sync_api import ConsoleMessage, Page, expect
 
 from tests.browser.test_access import PAGES, VIEWS
 
-pytestmark = [pytest.mark.browser, pytest.mark.long]
+pytestmark = [pytest.mark.browser, pytest.mark.settled, pytest.mark.long]
 
 OpenPage = Callable[..., Page]
 

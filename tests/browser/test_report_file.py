@@ -11,7 +11,7 @@ from passnet_core.reports.writing import written
 from passnet_core.store.rows import RunFile
 from tests.example_playground import REFERENCE, hostile, measured, task
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.settled]
 
 HOSTILE = (
     "\"'></pre></style></title></svg><script>alert(1)</script><img src=https://evil.test/x.png onerror=alert(2)>"

@@ -15,7 +15,7 @@ from tests.example_playground import TASK_ID
 from tests.signing_in import Doorstep, doorstep
 from tests.waiting import seconds
 
-pytestmark = [pytest.mark.browser, pytest.mark.sandbox, pytest.mark.long]
+pytestmark = [pytest.mark.browser, pytest.mark.settled, pytest.mark.sandbox, pytest.mark.long]
 
 PEOPLE = {each.lower(): each for each in ("Alice", "Bob", "Carol")}
 SignIn = Callable[[str], Page]

@@ -13,7 +13,7 @@ from tests.example_playground import PASS, REFERENCE_NAME, TASK_ID, task
 from tests.serving import serving
 from tests.waiting import seconds
 
-pytestmark = [pytest.mark.browser, pytest.mark.long]
+pytestmark = [pytest.mark.browser, pytest.mark.settled, pytest.mark.long]
 
 OpenPage = Callable[..., Page]
 

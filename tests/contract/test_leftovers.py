@@ -18,7 +18,7 @@ from tests.soak.persons import CODES, PERSONS, Notes, Programmer, Town, programm
 from tests.soak.soaking import OPERATOR, Plan, Served, at_rest, served_town
 from tests.waiting import short
 
-pytestmark = [pytest.mark.sandbox, pytest.mark.long]
+pytestmark = [pytest.mark.settled, pytest.mark.sandbox, pytest.mark.long]
 
 KINDS = (*CODES, *(f"import ctypes, os, signal\n{act}\n{PASS}" for act in (
     "os._exit(0)", "os.kill(-1, signal.SIGKILL)", "ctypes.string_at(0)", "os.fork()", "open('/tmp/left', 'w')",

@@ -10,7 +10,7 @@ from tests.soak.persons import KINDS
 from tests.soak.soaking import Plan, served_town, soak
 from tests.soak.table import table
 
-pytestmark = [pytest.mark.sandbox, pytest.mark.long]
+pytestmark = [pytest.mark.settled, pytest.mark.sandbox, pytest.mark.long]
 
 EIGHT = Plan(persons=8, minutes=0, turn_s=15.0, least=4, kept_s=5)
 """About two minutes on an idle machine: everybody takes four turns, however long that takes."""

@@ -10,6 +10,8 @@ from passnet_core.operations.table import Overload, Parameter, dtype, row
 ALIASES = {"input": "self", "axis": "dim", "keepdims": "keepdim"}
 """Accepted keywords, and the names that torch's schemas have for them."""
 
+WITH_INDICES = "_with_indices"
+"""How the forms of poolings end that return indices, whatever return_indices says."""
 IGNORED = frozenset({"_stacklevel"})
 NAMED = frozenset({"weight", "bias", "min", "max"})
 """Operands that all readers of a call know by these names."""
@@ -35,7 +37,15 @@ def bind(node: Node) -> Call:
 
     Positional, keyword and default spellings of a call give equal readings. If no signature is known, positional
     arguments are numbered."""
-    return bound(node)[0]
+    call = bound(node)[0]
+    if not call.target.endswith(WITH_INDICES):
+        return call
+    # torch.fx sees what torch.nn.functional.max_pool2d calls where it is asked for indices
+    return Call(call.target.removesuffix(WITH_INDICES), _asking_for_indices(call.arguments))
+
+
+def _asking_for_indices(arguments: tuple[tuple[str, Value], ...]) -> tuple[tuple[str, Value], ...]:
+    return tuple((name, True if name == "return_indices" else value) for name, value in arguments)
 
 
 def regular(graph: Graph) -> Graph:

@@ -92,6 +92,8 @@ def test_each_input_draw_has_the_property_in_its_name() -> None:
     edges = one("edges", original_name="L_x_")
     assert edges.max() >= 60
     assert (edges == 0).any()
+    scales = one("edges", shape=(64,), mean=1.1, std=0.2, original_name="L_self_parameters_weight_")
+    assert 0 < (scales - 1).abs().max() <= 1e-3, "as after little training"
     ends = one("edges", dtype="int64", low=-4, high=11)
     assert set(ends.flatten().tolist()) == {-4, 11}
 

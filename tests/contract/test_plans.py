@@ -147,6 +147,29 @@ for _ in range(4):
     result, plans = executed(tuned, x)
     assert torch.equal(result, x)
     assert {choice for _, _, choice in plans.refused} <= {0}, "one does not compile"
+
+
+@triton.autotune(configs=[triton.Config({"B": 32}), triton.Config({"B": 64})], key=[])
+@triton.jit
+def adding_kernel(x, out, n, B: tl.constexpr):
+    at = tl.program_id(0) * B + tl.arange(0, B)
+    tl.atomic_add(out, tl.sum(tl.load(x + at, mask=at < n, other=0.0)))
+
+
+def adding(x):
+    out = torch.zeros((), device=x.device)
+    adding_kernel[lambda meta: (triton.cdiv(x.numel(), meta["B"]),)](x, out, x.numel())
+    return out
+
+
+try:
+    planned(adding, x)
+except NoPlan as error:
+    assert "name what it adds to in reset_to_zero" in str(error), error
+else:
+    raise AssertionError("the sums of what the autotuner tries would stay")
+adding_kernel.reset_to_zero = ["out"]
+assert len(planned(adding, x).plan["steps"][0]["choices"]) == 2
 print("tuned")
 """
 
@@ -255,6 +278,14 @@ def asks_for_gradients(x):
     return scaled(x) if x.requires_grad else x
 
 
+def from_the_beginning(x):
+    # of the tensor that x is a part of
+    return scaled(x.as_strided(x.shape, x.stride(), 0))
+
+
+first, second = (planned(from_the_beginning, torch.randn(8, 5)).plan for _ in range(2))
+assert first["steps"] != second["steps"]
+assert torch.equal(executed(lambda x: scaled(x.as_strided((2, 40), (40, 1), x.storage_offset())), x)[0], 2 * x[:2])
 first, second = (planned(asks_for_gradients, torch.randn(8, 3)).plan for _ in range(2))
 assert first["steps"] != second["steps"]
 print("where")

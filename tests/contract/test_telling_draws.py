@@ -233,7 +233,7 @@ def test_the_draw_masks_has_rows_without_any_kept_element() -> None:
     [
         (LAYER_NORM, ONE_ROW, {"faint", "tiny", "blank"}, "eps 1e-12 -> 1e-05 in layer_norm"),
         (EMBEDDING, IDS, {"ranges"}, "index of embedding clamped to what was recorded"),
-        (MASKED, FLAGS, {"ranges"}, "mask taken for a flag"),
+        (MASKED, FLAGS, {"ranges", "far"}, "mask taken for a flag"),
         (LEAST, SCORES, {"infinite"}, "max dropped, only a kept"),
         (POSITIONS, TOKENS, {"ranges"}, "ids ignored, taken for 8"),
     ],
@@ -309,7 +309,7 @@ def test_a_pass_that_takes_integers_for_flags_is_wrong() -> None:
     assert right.verdict.value == "right, not timed", right.reason
     flags = verified(lambda x, mask: x * (mask[..., None] != 0).float(), asked, a_pass=a_pass)
     assert flags.verdict.value == "wrong values"
-    assert "ranges inputs" in flags.reason
+    assert "ranges inputs" in flags.reason or "far inputs" in flags.reason
 
 
 def test_for_a_gpu_the_choice_is_made_on_the_cpu_and_is_the_same(tmp_path: Path) -> None:
@@ -453,6 +453,30 @@ SLIPS: dict[str, tuple[str, tuple[TensorSpec, ...], Callable[..., object], Calla
         (ROWS, OTHERS),
         lambda x, y: torch.where(y <= 0.5, x, 0.0),
         lambda x, y: x * (y <= 0.5),
+    ),
+    "differences in 32 bits": (
+        source("i, j", "a = i - j", "b = a.float()", "c = b * 0.001", "return (c,)"),
+        IDENTIFIERS,
+        lambda i, j: (i - j).to(torch.float32) * 0.001,
+        lambda i, j: (i.int() - j.int()).float() * 0.001,
+    ),
+    "a hash of positive numbers": (
+        source("i", "a = i * 2654435761", "b = a % 1000003", "return (b,)"),
+        IDENTIFIERS[:1],
+        lambda i: torch.remainder(2654435761 * i, 1000003),
+        lambda i: torch.where(i < 0, (i * 2654435761) % 1000003, torch.fmod(i * 2654435761, 1000003)),
+    ),
+    "positions in 16 bits": (
+        source("p, f", "a = p.float()", "b = a.unsqueeze(-1)", "c = b * f", "d = c.cos()", "return (d,)"),
+        ANGLES,
+        lambda p, f: torch.cos(p[..., None].float() * f),
+        lambda p, f: torch.cos(p[..., None].short().float() * f),
+    ),
+    "missing values that equal": (
+        source("x, y", "a = torch.ne(x, y)", "b = a.sum(-1)", "return (b,)"),
+        (ROWS, OTHERS),
+        lambda x, y: (x != y).long().sum(-1),
+        lambda x, y: ((x < y) | (x > y)).sum(-1),
     ),
     "a triangle by arithmetic": (
         source("x", "a = torch.tril(x)", "return (a,)"),
@@ -652,11 +676,17 @@ def test_integers_that_index_nothing_are_drawn_as_far_as_the_graph_stays_exact()
         return far(source(", ".join(["i", *(each.name for each in more)]), line, "return (a,)"), ids, *more)["i"]
 
     assert reached("a = i * 3") == (-(2**54), 2**54)
-    assert reached("a = i * 3", dtype="int32") == (-(2**17), 2**17), "its product would wrap at 2^31"
-    assert reached("a = i.float()") == (-(2**17), 2**17)
+    assert reached("a = i * 3", dtype="int32") == (-(2**31) + 1, 2**31 - 1), "its product wraps everywhere"
+    assert reached("a = i % 1000003", dtype="int32") == (-(2**31) + 1, 2**31 - 1)
+    assert reached("a = i.abs() * 5", dtype="int32") == (-(2**31) + 1, 2**31 - 1)
+    assert reached("a = i.float() * 0.001") == (-(2**40), 2**40)
+    # rounding would decide what comes of it, or how much is left of a difference
+    assert reached("a = torch.round(i.float() * 0.001)") == (-(2**17), 2**17)
+    assert reached("a = i.float() > 0.5") == (-(2**17), 2**17)
+    assert reached("a = i.float().var(-1)") == (-(2**17), 2**17)
     assert reached("a = i.to(torch.bfloat16)") == (-256, 256)
     assert reached("a = x * i", spec("x", 8, 33, dtype="float16")) == (-2048, 2048)
-    assert reached("a = torch.cos(i * x)", spec("x", 8, 33)) == (-8192, 8192)
+    assert reached("a = torch.cos(i * x)", spec("x", 8, 33)) == (-(2**17), 2**17)
     assert reached("a = i != 0") == (-(2**54), 2**54)
     assert reached("a = i.sum(-1)") == (-(2**54), 2**54)
     assert reached("a = i.sum(-1)", dtype="int32") == (-(2**31) + 1, 2**31 - 1), "torch adds in 64 bits"

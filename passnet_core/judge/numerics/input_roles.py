@@ -143,7 +143,7 @@ def _lost(graph: Graph) -> dict[str, tuple[str, ...]]:
     found: dict[str, set[str]] = {}
     for node in graph.operations:
         tests = LOST.get(last_part(node), ())
-        if last_part(node) in ("ne", "eq") and len(node.args) == 2 and node.args[0] == node.args[1]:
+        if last_part(node) in ("ne", "eq") and all(isinstance(each, Ref) for each in node.args):
             tests = ("nan",)
         for operand in [each for each in node.args if isinstance(each, Ref)] if tests else ():
             for name, way in [each for each in _origins(graph, operand) if each[1]][:1]:

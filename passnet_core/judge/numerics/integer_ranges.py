@@ -23,9 +23,16 @@ REACHES = (1 << 54, 1 << 40, 1 << 33, 1 << 17, 1 << 13, 1 << 11, 1 << 8)
 
 EXACT = {torch.bfloat16: 1 << 8, torch.float16: 1 << 11, torch.float32: 1 << 17, torch.float64: 1 << 31}
 """How large integers may be that become floats of this dtype: it holds them exactly."""
-MOST_ANGLE = 1 << 13
-"""How large integers may be that become angles. Beyond, the rounding of an angle shows in its sine, and the comparison
-would excuse other errors of that size."""
+CONTINUOUS = 1 << 40
+"""How large they may be that become floats of at least single precision, where all that depends on these is computed
+element by element, and no rounding decides a result."""
+ALONG_AXES = frozenset({"mean", "softmax", "log_softmax"})
+"""The operations among those that make floats of integers which do so along axes."""
+WRAPPING = frozenset({"mul", "imul", "add", "iadd", "sub", "isub", "rsub"})
+"""What integers may do beyond the range of their dtype: their bits are the same everywhere."""
+MOST_ANGLE = 1 << 18
+"""How large integers may be that become angles, as positions in the longest contexts do. Beyond, the rounding of an
+angle is all that shows in its sine."""
 
 USUAL_SPREADS = 6
 """A float is taken to be at most so many spreads from its mean."""
@@ -218,6 +225,7 @@ def _stays_exact(
     a float holds those that it takes, and none becomes infinite. usual: the intervals without them."""
     values = intervals(graph, given)
     angles = any(is_one_of(node, "turning") for node in graph.operations)
+    continuous = all(_is_continuous(node, types) for node in graph.operations)
     touched = set(far)
     for node in graph.operations:
         used = [each for each in node.inputs if each in touched]
@@ -231,15 +239,32 @@ def _stays_exact(
             return False
         wholes = [each for each in used if (kind := types.get(each)) is None or not kind.is_floating_point]
         if dtype.is_floating_point:
-            most = min(EXACT.get(dtype, 0), MOST_ANGLE if angles else math.inf)
+            most = CONTINUOUS if continuous and dtype.itemsize >= 4 else EXACT.get(dtype, 0)
+            most = min(most, MOST_ANGLE) if angles else most
             if any(max(abs(values[each].low), abs(values[each].high)) > most for each in wholes):
                 return False
             if math.isfinite(size) and size > torch.finfo(dtype).max:
                 return False
-        elif not size <= min(torch.iinfo(dtype).max, math.inf if len(wholes) == len(used) else 1 << 31):
+        elif len(wholes) < len(used):
+            if not size <= min(torch.iinfo(dtype).max, 1 << 31):
+                return False
+        elif size > torch.iinfo(dtype).max and last_part(node) not in WRAPPING:
             return False
         touched.add(node.name)
     return True
+
+
+def _is_continuous(node: Node, types: Mapping[str, torch.dtype | None]) -> bool:
+    """Whether the node computes floats element by element, and nothing else of floats."""
+    kinds = [kind for each in (node.name, *node.inputs) if (kind := types.get(each)) is not None]
+    if not any(each.is_floating_point for each in kinds):
+        return True
+    made, name = types.get(node.name), last_part(node)
+    if made is None or not made.is_floating_point or name in ALONG_AXES:
+        return False
+    if name == "div":
+        return dict(bind(node).arguments).get("rounding_mode") is None
+    return name != "floordiv" and any(name in named(each) for each in ("elementwise", "keeping_values", "floating"))
 
 
 def dtypes(graph: Graph, specs: Sequence[TensorSpec]) -> dict[str, torch.dtype | None]:

@@ -39,7 +39,7 @@ AGAIN = (
 """Draws with another seed, tried after all other kinds; tiny ones also have another size, offsets another axis."""
 
 NEEDED = (
-    "offsets", "offsets 2", "masked", "extremes", "extremes 2", "near", "ignored", "magnitudes", "undefined",
+    "offsets", "offsets 2", "masked", "extremes", "extremes 2", "near", "ignored", "magnitudes", "undefined", "far",
 )  # fmt: skip
 """Added wherever they fit: at the small sizes of the choice, others may tell by luck what they do not tell at large,
 and no mutant has all slips that show only there."""

@@ -32,6 +32,7 @@ from triton.runtime.autotuner import Autotuner
 from triton.runtime.interpreter import InterpretedFunction
 
 from passnet_core.judge.gpu_on_cpu import launching, pretended_device
+from passnet_core.judge.numerics.bits import extent
 from passnet_core.judge.plan.describe import tensors_of
 from passnet_core.judge.plan.operations import (
     PROPERTIES,
@@ -51,12 +52,14 @@ Json = dict[str, Any]
 
 ALIGNED_BYTES = 16
 """Triton compiles other code for pointers that this divides, and a signature tells which are."""
+MOST_BEFORE = 64
+"""Of how many times ALIGNED_BYTES fewer lie before an argument."""
 PAGE_BYTES = 512
 """Memory that is allocated begins at a multiple of this."""
 MOST_CONSTANT_BYTES = 256 << 20
 """How many bytes all constants of a plan have at most."""
 
-DESCRIBING = "make_tensor_descriptor"
+DESCRIBING, ADDING = "make_tensor_descriptor", "atomic_add"
 SETTING = "use triton.set_allocator, since they need memory on a GPU"
 
 CONSTANTS = (bool, int, float, str, tl.constexpr, tl.dtype)
@@ -136,12 +139,14 @@ class Planned:
 
 @dataclass
 class _Region:
-    """One storage. base: its address, which is made up. fill: the bytes of each element with which it was filled when
-    it was made. content: of a constant, its bytes. is_made: whether a plan makes it; otherwise it is an argument's."""
+    """One storage. base: its address, which is made up. start: how many bytes of it lie before an argument, which may
+    be a part of a tensor. fill: the bytes of each element with which it was filled when it was made. content: of a
+    constant, its bytes. is_made: whether a plan makes it; otherwise it is an argument's."""
 
     name: str
     base: int
     storage: torch.UntypedStorage
+    start: int = 0
     fill: list[int] | None = None
     content: torch.Tensor | None = None
     is_made: bool = True
@@ -230,9 +235,13 @@ class _Recording:
     def argument(self, name: str, given: Json) -> Any:
         """A fake argument of this signature."""
         if "dtype" in given and "shape" in given:
-            tensor = torch.empty_strided(given["shape"], given["strides"], dtype=getattr(torch, given["dtype"]))
+            shape, strides, dtype = given["shape"], given["strides"], getattr(torch, given["dtype"])
+            start = self.chance.randrange(1, MOST_BEFORE) * ALIGNED_BYTES
+            before = start // dtype.itemsize
+            tensor = torch.empty(before + extent(shape, strides), dtype=dtype).as_strided(shape, strides, before)
             with torch._C.DisableTorchFunction():
-                self._region(name, tensor.untyped_storage(), given["address"]).is_made = False
+                region = self._region(name, tensor.untyped_storage(), given["address"])
+                region.is_made, region.start = False, start
             return tensor.requires_grad_(self.with_gradients and tensor.is_floating_point())
         if "prepared" in given:
             return self.prepared[given["prepared"]]
@@ -303,11 +312,11 @@ class _Recording:
         return plain(value)
 
     def _located(self, tensor: torch.Tensor) -> Json:
-        name = self._found(tensor).name
-        self.used.add(name)
+        region = self._found(tensor)
+        self.used.add(region.name)
         return {
-            "in": name,
-            "offset": tensor.storage_offset() * tensor.element_size(),
+            "in": region.name,
+            "offset": tensor.storage_offset() * tensor.element_size() - region.start,
             "dtype": str(tensor.dtype).removeprefix("torch."),
             "shape": list(tensor.shape),
             "strides": list(tensor.stride()),
@@ -418,6 +427,8 @@ class _Recording:
         def run(tuner: Any, *args: Any, **kwargs: Any) -> None:
             tuner.nargs = dict(zip(tuner.arg_names, args))
             configs = tuner.prune_configs(kwargs) if len(tuner.configs) > 1 else tuner.configs
+            if len(configs) > 1:
+                _require_reset(tuner)
             choices: list[list[Json]] = []
             before = self.steps
             launching.tuned.append(tuner)
@@ -537,6 +548,21 @@ def _real() -> Iterator[None]:
 def _require_one_stream() -> None:
     if pretended_device.current() is not pretended_device.caller:
         raise NoPlan("it works on a stream of its own, and a plan has one, the caller's")
+
+
+def _require_reset(tuner: Autotuner) -> None:
+    """Raise NoPlan if what an autotuner tries would stay in what its kernel adds to."""
+    kernel = tuner.fn
+    while not hasattr(kernel, "__code__"):
+        kernel = kernel.fn
+    resets = tuner.reset_to_zero or tuner.restore_value or tuner.user_defined_pre_hook
+    if resets or any(each.pre_hook for each in tuner.configs):
+        return
+    if any(ADDING in each.__code__.co_names for each in functions_of(kernel)):
+        raise NoPlan(
+            f"{kernel.__name__} adds by atomics, also in each configuration that its autotuner tries: name what it adds"
+            " to in reset_to_zero"
+        )
 
 
 def _filling(name: str, args: Sequence[Any], kwargs: Mapping[str, Any], dtype: torch.dtype) -> list[int]:

@@ -146,6 +146,16 @@ class PlannedCandidate:
         used = [self.plans[each] for each in executed.used if each in self.plans]
         return Watched(tuple(each.launches for each in used), tuple(each.body for each in used))
 
+    @property
+    def configurations(self) -> int:
+        """How many configurations the autotuner of any launch chooses among, at most."""
+        try:
+            steps = [step for plan in self.plans.values() for step in plan.body.get("steps", ())]
+            return max((len(step["choices"]) for step in steps if "choices" in step), default=1)
+        except TypeError:
+            # the planner has told it in another form
+            return 1
+
     def recorded_anew(self) -> Census | None:
         """Record every plan once more, in another order and at other addresses. None: all are as before."""
         for asked, before in reversed(self.plans.items()):

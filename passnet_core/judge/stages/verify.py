@@ -1,5 +1,6 @@
 """VERIFY: give the same inputs to eager and to the candidate, for each input draw, and check each call."""
 
+import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
@@ -26,8 +27,8 @@ from passnet_core.judge.stages.findings import Census, Decided, Verification
 from passnet_core.judge.stages.largest_call import largest_call
 from passnet_core.judge.stages.prepared_job import PreparedJob
 from passnet_core.judge.stages.recorded_sizes import full_size, recorded_sizes
-from passnet_core.judge.stages.verify_session import Check, EagerFailed, VerifySession
-from passnet_core.records import Subgraph, Verdict
+from passnet_core.judge.stages.verify_session import Check, Doubt, EagerFailed, VerifySession
+from passnet_core.records import Evidence, Subgraph, Verdict
 
 EACH_CALL: tuple[Check, ...] = (
     unmatched_capture,
@@ -41,6 +42,9 @@ EACH_CALL: tuple[Check, ...] = (
     other_layout,
 )
 """The checks of every call. The first that objects to an output counts; of all calls, the gravest objection."""
+
+CONFIGURATIONS_S = 30.0
+"""For how long calls are made for nothing but further configurations of an autotuner."""
 
 EACH_DRAW: tuple[Check, ...] = (one_sided_errors, negative_controls)
 """The checks after the call on an input draw: errors with a direction, and negative controls."""
@@ -98,6 +102,27 @@ def _call_each_draw(session: VerifySession) -> None:
                 session.compared.append(input_draw)
                 for check in EACH_DRAW:
                     session.add(call, check(session, call))
+        _call_each_configuration(session)
+
+
+def _call_each_configuration(session: VerifySession) -> None:
+    """Call on the inputs of the last input draw until each configuration of an autotuner has had its turn."""
+    planned = session.asked.planned
+    wrong = any(each.difference.verdict for checked in session.differences.values() for each in checked)
+    if planned is None or not session.settled or wrong:
+        return
+    until = time.monotonic() + CONFIGURATIONS_S
+    tried = len(session.planned_calls)
+    for turn in range(tried, planned.configurations):
+        if time.monotonic() > until:
+            reason = (
+                f"An autotuner chooses among {planned.configurations} configurations, and {turn} of them were tried in"
+                f" {CONFIGURATIONS_S:.0f} s more than a verification takes. List fewer."
+            )
+            session.doubt = Doubt(reason, Evidence("configurations", reason))
+            return
+        session.asked.report(f"configuration {turn + 1} of {planned.configurations}")
+        session.call()
 
 
 def subgraph_problem(subgraph: Subgraph, graph: Graph) -> str:

@@ -1,5 +1,5 @@
-"""Floats at which a stable softmax is right in every dtype and a naive one is not; integers from the ends of the
-recorded range."""
+"""Floats at which a stable softmax is right in every dtype and a naive one is not; vectors of a model that scale by
+about 1, or add about 0, as those of norms do after little training; integers from the ends of the recorded range."""
 
 import torch
 
@@ -15,9 +15,18 @@ from passnet_core.judge.numerics.draws.drawing import (
 
 EDGE_VALUES = (0.0, -0.0, 1.0, -1.0, 1e-4, -1e-4, 10.0, -10.0, 60.0, -60.0, 100.0, -100.0)
 
+NEARLY = 1e-3
+
 
 def _floats(asked: AskedFloats) -> Drawing:
     return Drawing(mixed(asked.typical, asked.known(EDGE_VALUES) * asked.scale, 0.5, asked.generator))
+
+
+def _neutral(asked: AskedFloats) -> Drawing | None:
+    centre = float(round(asked.mean))
+    if len(asked.shape) > 1 or centre not in (0.0, 1.0) or asked.role.variance:
+        return None
+    return Drawing(centre + (asked.even() * 2 - 1) * NEARLY)
 
 
 def _integers(asked: AskedInput) -> torch.Tensor:
@@ -25,4 +34,4 @@ def _integers(asked: AskedInput) -> torch.Tensor:
     return torch.where(even(asked.shape, asked.generator) < 0.5, low, high)
 
 
-DRAW = InputDraw("edges", floats=_floats, integers=_integers, large=True)
+DRAW = InputDraw("edges", floats=_floats, parameters=_neutral, integers=_integers, large=True)

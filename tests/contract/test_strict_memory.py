@@ -194,6 +194,16 @@ def last_finishes(x, parts, done, total, n, programs, SEM: tl.constexpr, SCOPE: 
 
 
 @triton.jit
+def last_adds_blocks(x, parts, done, total, BARRIER: tl.constexpr, B: tl.constexpr):
+    program, at = tl.program_id(0), tl.arange(0, B)
+    tl.store(parts + program * B + at, tl.load(x + program * B + at))
+    if BARRIER:
+        tl.debug_barrier()
+    if tl.atomic_add(done, 1) == 3:
+        tl.store(total + at, tl.sum(tl.load(parts + tl.arange(0, 4)[:, None] * B + at[None, :]), 0))
+
+
+@triton.jit
 def accumulated(x, total, FIRST: tl.constexpr, READ: tl.constexpr, B: tl.constexpr):
     if FIRST and tl.program_id(0) == 0:
         tl.store(total, 0.0)
@@ -246,6 +256,17 @@ assert "program (1, 0, 0) atomically changes done[0], which program (0, 0, 0) wr
 for sem in ("relaxed", "acquire", "release"):
     assert any("reads parts[0], which program (0, 0, 0) wrote" in each for each in finished(sem)), sem
 
+# one thread releases what its own warp did, and what the others did before a barrier
+for size, released in ((64, {}), (64, {"one_warp": True}), (64, {"BARRIER": True}), (32, {})):
+    blocks, total, done = torch.rand(4, size), torch.empty(size), torch.zeros(1, dtype=torch.int32)
+    given = {"BARRIER": False, "B": size, **released}
+    found = problems(last_adds_blocks[(4,)], blocks, torch.empty(4, size), done, total, **given)
+    if size == 64 and not released:
+        assert "reads parts[32], which program (0, 0, 0) wrote" in found[0], found
+    else:
+        assert found == [], (size, released, found)
+    torch.testing.assert_close(total, blocks.sum(0))
+
 x = torch.rand(128)
 total = torch.zeros(1)
 assert problems(accumulated[(4,)], x, total, FIRST=False, READ=False, B=32) == []
@@ -285,6 +306,10 @@ def turned(x, scratch, out, n, BETWEEN: tl.constexpr, B: tl.constexpr):
         value = tl.reshape(value, (2, B // 2))
     if BETWEEN == "atomic":
         tl.atomic_add(out + n, 1.0)
+    if BETWEEN == "atomics":
+        value += tl.atomic_add(out + at, value, mask=at < n)
+    if BETWEEN == "awaited":
+        tl.store(out + n, tl.atomic_add(out + n, 1.0))
     tl.store(out + at, tl.load(scratch + n - 1 - at, mask=at < n), mask=at < n)
 
 
@@ -332,12 +357,14 @@ n = 100
 x = torch.rand(n)
 for dtype in (torch.float32, torch.bfloat16, torch.float64):
     given, scratch, out = x.to(dtype), torch.empty(n, dtype=dtype), torch.empty(n + 1, dtype=dtype)
-    # what only exchanges values between lanes lets no warp wait for all that another one has written
-    for between in ("", "sum", "reshape"):
+    # what only exchanges values between lanes lets no warp wait for all that another one has written, nor does an
+    # atomic operation of each lane, or one whose result nobody waits for
+    atomic = dtype != torch.bfloat16
+    for between in ("", "sum", "reshape", *(("atomic", "atomics") if atomic else ())):
         scratch.zero_()
         (problem,) = problems(turned[(1,)], given, scratch, out, n, BETWEEN=between, B=128)
         assert "reads scratch[99], which another of its lanes has changed before: without a tl.debug" in problem
-    for between in ("barrier", *(("atomic",) if dtype != torch.bfloat16 else ())):
+    for between in ("barrier", *(("awaited",) if atomic else ())):
         scratch.zero_()
         assert problems(turned[(1,)], given, scratch, out, n, BETWEEN=between, B=128) == []
         assert torch.equal(out[:n], given.flip(0))
@@ -423,6 +450,16 @@ def two_for_one(x, total, B: tl.constexpr):
 
 
 @triton.jit
+def swapped(total, TRIES: tl.constexpr):
+    seen, done = tl.atomic_add(total, 0), False
+    for _ in range(TRIES):
+        if not done:
+            found = tl.atomic_cas(total, seen, seen + 1)
+            done = found == seen
+            seen = found
+
+
+@triton.jit
 def added(x, total, B: tl.constexpr):
     tl.atomic_add(total, tl.sum(tl.load(x + tl.program_id(0) * B + tl.arange(0, B))))
 
@@ -491,6 +528,16 @@ for own in (True, False):
         for programs in (2, P):
             found = problems(between_two[(programs,)], x, torch.zeros(1), flags, OWN=own, B=B, seed=seed)
             assert any("total[0], which program" in each for each in found), (own, seed, programs)
+
+# a program may fail as often as there are others, and no oftener
+for programs in (8, 40):
+    for tries, kept in ((4, {False, True}), (programs - 4, {False, True}), (programs, {True})):
+        found = set()
+        for seed in range(12):
+            total = torch.zeros(1, dtype=torch.int32)
+            assert problems(swapped[(programs,)], total, TRIES=tries, seed=seed) == []
+            found.add(total.item() == programs)
+        assert found == kept, (programs, tries, found)
 
 lost = set()
 for seed in seeds:

@@ -4,18 +4,20 @@ lets each read and write wherever the process can.
 Reported are accesses outside the memory of a launch's tensors, and races. Between programs: two of one launch touch the
 same element, at least one of them changes it, and nothing orders them. An atomic operation orders, unless its scope is
 the program: what a program did before one that releases is visible to a program after one that acquires, at the same
-address. Programs that use atomic operations run at once, and take turns before each of them. Within a program: lanes of
-one store write different values to one element, or a lane touches what another lane has written, and no barrier lies
-between; or a pipelined loop loads what it stored a few turns before. What each launch changed is kept as data. Runs
-wherever kernels are interpreted; nothing outside the context is changed."""
+address. Of what other warps did it releases only what lies before a barrier. Programs that use atomic operations run at
+once, and take turns before each of them. Within a program: lanes of one store write different values to one element, or
+a lane touches what another lane has written, and no barrier lies between, nor an atomic operation on one element whose
+result is used, for which all warps wait; or a pipelined loop loads what it stored a few turns before. What each launch
+changed is kept as data. Runs wherever kernels are interpreted; nothing outside the context is changed."""
 
 import contextlib
+import functools
 import random
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 from unittest import mock
 
 import numpy as np
@@ -43,6 +45,8 @@ MOST_PENDING = 1 << 23
 """Addresses of loads that are kept as they are. Most tensors are only read or only written, and cost no more."""
 MOST_LANES, MOST_SHAPES = 1 << 20, 1 << 11
 """Lanes of a block, which Triton allows, and shapes of blocks, which are told apart."""
+WARP_LANES = 32
+"""Lanes of a block that a warp holds at least, if the block has so many."""
 
 ACQUIRES = frozenset({"ACQUIRE", "ACQUIRE_RELEASE"})
 RELEASES = frozenset({"RELEASE", "ACQUIRE_RELEASE"})
@@ -140,13 +144,28 @@ def watched(
 
 
 def _scoped(operation: Callable[..., Any], checker: "_Checker") -> Callable[..., Any]:
-    """The atomic operation of the builder, of whose scope the checker is told."""
+    """The atomic operation of the builder, of whose scope the checker is told, and of the use of its result."""
 
     def operated(self: Any, *args: Any) -> Any:
         checker.own_scope = args[-1].name == OWN_SCOPE
-        return operation(self, *args)
+        found = operation(self, *args)
+        return _Awaited(found, checker.meeting()) if found.data.size == 1 else found
 
     return operated
+
+
+class _Awaited(interpreter.TensorHandle):  # type: ignore[misc]
+    """The result of an atomic operation on one element, which one thread performs: if it is used, the others wait for
+    it. used: called then."""
+
+    def __init__(self, found: Any, used: Callable[[], object]) -> None:
+        self.dtype, self.attr = found.dtype, found.attr
+        self._found, self._used = found, used
+
+    @functools.cached_property
+    def data(self) -> Any:
+        self._used()
+        return self._found.data
 
 
 def _gathering_anywhere(gather: Callable[..., Any]) -> Callable[..., Any]:
@@ -318,6 +337,15 @@ class _Program:
 NOBODY = _Program(-1, (0, 0, 0))
 
 
+class _Release(NamedTuple):
+    """When a program released, when its warps had last met, and how many lanes of blocks the warps hold that released:
+    of what other lanes did, only what lies before the warps met is visible."""
+
+    time: int
+    met: int
+    lanes: int
+
+
 class _Checker(Watcher):
     """Sees the launches and every access in them."""
 
@@ -343,8 +371,8 @@ class _Checker(Watcher):
         self.turns: Turns[_Program] | None = None
         self.storages: list[_Cells] = []
         self.pending = 0
-        self.released: dict[int, dict[int, list[int]]] = {}
-        """When which program released, by a hash of the addresses, and by program."""
+        self.released: dict[int, dict[int, list[_Release]]] = {}
+        """When which program released what, by a hash of the addresses, and by program."""
         self.problems: list[str] = []
         self.told: set[tuple[str, str, str]] = set()
 
@@ -446,7 +474,6 @@ class _Checker(Watcher):
         if self.turns is not None:
             self.turns.hand_over()
         self.time += 1
-        self.now.met = self.time
         mask, parts = self._located(pointers, mask, size, "changes")
         for cells, addresses, _ in parts:
             indices = cells.indices(addresses, size)
@@ -467,7 +494,9 @@ class _Checker(Watcher):
             if semantic in ACQUIRES:
                 self.now.acquired[place] = self.time
             if semantic in RELEASES and wrote:
-                self.released.setdefault(place, {}).setdefault(self.now.number, []).append(self.time)
+                last = MOST_LANES if self.memory.one_warp else int(np.flatnonzero(lanes)[-1])
+                release = _Release(self.time, self.now.met, (last // WARP_LANES + 1) * WARP_LANES)
+                self.released.setdefault(place, {}).setdefault(self.now.number, []).append(release)
         return before
 
     def exchanged(self, pointers: np.ndarray, values: np.ndarray, mask: np.ndarray, plain: Any) -> None:
@@ -480,6 +509,15 @@ class _Checker(Watcher):
         """The warps of the program that runs meet: what its lanes did before is visible to all of them."""
         self.time += 1
         self.now.met = self.time
+
+    def meeting(self) -> Callable[[], object]:
+        """What to call if it turns out that the warps of the program that runs have met now."""
+        program, time = self.now, self.time
+
+        def met() -> None:
+            program.met = max(program.met, time)
+
+        return met
 
     def pipelined(self, counters: Iterator[Any], stages: int) -> Iterator[Any]:
         """The counters of a loop. With several stages a GPU loads for so many turns at once, less one, unless the loop
@@ -547,12 +585,12 @@ class _Checker(Watcher):
 
     def _find_writers(self, cells: _Cells, indices: np.ndarray, where: np.ndarray, doing: str) -> None:
         programs, times = cells.written()[indices], cells.write_times[indices]
-        self._find_conflict(cells, indices, programs, times, where, doing, "wrote")
+        self._find_conflict(cells, indices, programs, times, cells.lanes[indices], where, doing, "wrote")
 
     def _find_atomic(self, cells: _Cells, indices: np.ndarray, where: np.ndarray | None, doing: str) -> None:
         if cells.atomics is not None:
             programs, times = cells.atomics[indices], cells.atomic_times[indices]
-            self._find_conflict(cells, indices, programs, times, where, doing, "changed atomically")
+            self._find_conflict(cells, indices, programs, times, None, where, doing, "changed atomically")
 
     def _find_readers(self, cells: _Cells, indices: np.ndarray, where: np.ndarray | None, doing: str) -> None:
         if where is not None and not where.any():
@@ -562,7 +600,7 @@ class _Checker(Watcher):
         if cells.readers is None:
             return
         for readers, times in ((cells.readers, cells.read_times), (cells.other_readers, cells.other_times)):
-            self._find_conflict(cells, indices, readers[indices], times[indices], where, doing, "read")
+            self._find_conflict(cells, indices, readers[indices], times[indices], None, where, doing, "read")
 
     def _find_conflict(
         self,
@@ -570,17 +608,20 @@ class _Checker(Watcher):
         indices: np.ndarray,
         programs: np.ndarray,
         times: np.ndarray,
+        lanes: np.ndarray | None,
         where: np.ndarray | None,
         doing: str,
         did: str,
     ) -> None:
-        """Tell of the first of these cells that another program accessed, unless an atomic operation lies between."""
+        """Tell of the first of these cells that another program accessed, unless an atomic operation lies between.
+        lanes: the numbers of those that stored there; None: whatever warp it was, what it did counts as released."""
         conflicts = (programs >= 0) & (programs != self.now.number)
         if where is not None:
             conflicts &= where
         if not conflicts.any():
             return
-        conflicts[conflicts] = self._released_by(programs[conflicts]) < times[conflicts]
+        own = np.zeros_like(programs) if lanes is None else lanes % MOST_LANES
+        conflicts[conflicts] = self._released_by(programs[conflicts], own[conflicts]) < times[conflicts]
         if conflicts.any():
             lane = int(np.argmax(conflicts))
             element, other = cells.described(int(indices[lane])), self.places[programs[lane]]
@@ -591,19 +632,22 @@ class _Checker(Watcher):
                 " any order",
             )
 
-    def _released_by(self, programs: np.ndarray) -> np.ndarray:
-        """For each of these programs, the time up to which all that it did is visible now: of its last release before
-        the present program acquired at the same address. -1: of none."""
+    def _released_by(self, programs: np.ndarray, lanes: np.ndarray) -> np.ndarray:
+        """For each of these programs, the time up to which what this lane of it did is visible now: by its last release
+        before the present program acquired at the same address. -1: by none."""
         different, places = np.unique(programs, return_inverse=True)
-        latest = np.full(different.shape, -1, np.int64)
+        latest = np.full(programs.shape, -1, np.int64)
         for addresses, acquired in self.now.acquired.items():
             released = self.released.get(addresses, {})
+            last = np.full((len(different), 3), -1, np.int64)
             for number, each in enumerate(different.tolist()):
-                times = released.get(each, ())
-                earlier = bisect_left(times, acquired)
+                releases = released.get(each, ())
+                earlier = bisect_left(releases, (acquired,))
                 if earlier:
-                    latest[number] = max(latest[number], times[earlier - 1])
-        return latest[places]
+                    last[number] = releases[earlier - 1]
+            time, met, reach = last[places].T
+            latest = np.maximum(latest, np.where(lanes < reach, time, met))
+        return latest
 
     # lanes
 

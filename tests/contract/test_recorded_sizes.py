@@ -1,12 +1,14 @@
 """A call at the recorded sizes, of which only a few programs are interpreted."""
 
+import random
 from dataclasses import replace
 
 import pytest
 import torch
 
 from passnet_core.execution.backends.local import LocalBackend
-from passnet_core.judge.gpu_on_cpu.sampling import ZeroedMemory
+from passnet_core.judge.gpu_on_cpu.sampling import Sampling, ZeroedMemory
+from passnet_core.judge.gpu_on_cpu.work import InterpreterWork
 from passnet_core.records import Job, Verdict
 from tests.contract.judging import ADD_RELU, PATTERN, bundle, job, judged, subgraph
 
@@ -61,9 +63,26 @@ def asked(
     return replace(job(code), subgraph=subgraph(shape))
 
 
+def asked_in_two_launches(grid: str) -> Job:
+    """A bundle that adds into memory of its own with this grid, and takes the result from there."""
+    usual = "add_relu_kernel[(GRID,)](a, b, out, count, REST=EVERYTHING, BLOCK=1024)"
+    both = f"""between, zeros = torch.zeros_like(a), torch.zeros_like(a)
+    add_relu_kernel[({grid},)](a, b, between, count, REST=False, BLOCK=1024)
+    add_relu_kernel[(triton.cdiv(count, 1024),)](between, zeros, out, count, REST=False, BLOCK=1024)"""
+    kernel = KERNEL.replace(usual, both).replace("LARGE", "tl.maximum(total, 0.0)")
+    return replace(job(PATTERN + kernel), subgraph=subgraph(SHAPE))
+
+
 WRONG = {
     "a grid that ends too early": asked(grid="min(triton.cdiv(count, 1024), 768)"),
     "no relu where there is much": asked(large="tl.where(count > 1000000, total, tl.maximum(total, 0.0))"),
+    "last programs that work beside the output": asked(
+        program="tl.where(tl.program_id(0) < 1000, tl.program_id(0), 5000)"
+    ),
+    "an element that is wrong where few are": asked(
+        large="tl.where(at == 1048575, total - 100, tl.maximum(total, 0.0))"
+    ),
+    "a first launch that ends too early": asked_in_two_launches("min(triton.cdiv(count, 1024), 768)"),
 }
 
 
@@ -162,6 +181,21 @@ def test_a_number_that_a_bundle_has_in_its_pattern_stays(backend: LocalBackend) 
     assert outcome.verdict is Verdict.VALUES_ONLY, f"{outcome.reason} {outcome.evidence} {outcome.log_tail}"
     assert outcome.accuracy is not None
     assert outcome.accuracy.reduced == ""
+
+
+def test_two_launches_that_are_right_stay_right(backend: LocalBackend) -> None:
+    outcome = judged(backend, asked_in_two_launches("triton.cdiv(count, 1024)"))
+    assert outcome.verdict is Verdict.VALUES_ONLY, f"{outcome.reason} {outcome.evidence} {outcome.log_tail}"
+
+
+@pytest.mark.parametrize("count", [1, 2, 9, 80, 100_000])
+def test_the_first_and_the_last_program_of_a_large_grid_run(count: int) -> None:
+    sampling = Sampling(InterpreterWork(), random.Random(1))
+    places = [(number, 0, 0) for number in range(count)]
+    chosen = list(sampling.chosen(places))
+    assert {places[0], places[-1]} <= set(chosen)
+    assert len(set(chosen)) == len(chosen) <= 66
+    assert len(chosen) == count or places[count // 2 - 1] in chosen
 
 
 def test_memory_that_few_programs_leave_unwritten_holds_zeros() -> None:

@@ -1,4 +1,7 @@
-"""Run only a few random programs of each launch, for a call that would be too much work for Triton's interpreter."""
+"""Run only a few programs of each launch, for a call that would be too much work for Triton's interpreter.
+
+Some are random. Others are where sizes show: the first program, which has most to do where programs share out a loop,
+the last one, which has the largest offsets and may have nothing left to do, and those where parts of the grid end."""
 
 import random
 from collections.abc import Callable, Iterator, Sequence
@@ -10,10 +13,12 @@ from passnet_core.judge.gpu_on_cpu.dispatching import EagerDispatchMode
 from passnet_core.judge.gpu_on_cpu.launching import Place, Watcher
 from passnet_core.judge.gpu_on_cpu.work import InterpreterWork
 
-MOST_PROGRAMS = 64
-"""How many programs of a launch run at most."""
+RANDOM_PROGRAMS = 56
+"""How many random programs of a launch run at most, or a few more."""
+PARTS = 8
+"""Of so many equal parts of a grid, the last program of each runs: axes mostly end there."""
 CALL_S = 1.0
-"""About how many seconds of work all launches of a call are. At least one program of each runs."""
+"""About how many seconds of work all launches of a call are. At least a random program of each runs, and the last."""
 MOST_S = 8.0
 """How many seconds of work they may be at most."""
 
@@ -45,11 +50,17 @@ class Sampling(Watcher):
 
     def chosen(self, places: Sequence[Place]) -> Iterator[Place]:
         """The programs of a launch that run, each when the one before it has run."""
-        end = self.work.seconds + (CALL_S - self.work.seconds) / 2
-        for place in self.chance.sample(places, min(len(places), MOST_PROGRAMS)):
-            yield place
+        if not places:
+            return
+        end, count = self.work.seconds + (CALL_S - self.work.seconds) / 2, len(places)
+        one, *others = self.chance.sample(range(count), min(count, RANDOM_PROGRAMS))
+        ends = (count * part // PARTS - 1 for part in range(PARTS, 0, -1))
+        numbers = dict.fromkeys(each for each in (one, 0, *ends, *others) if 0 <= each < count - 1)
+        for number in numbers:
+            yield places[number]
             if self.work.seconds >= end:
-                return
+                break
+        yield places[count - 1]
 
     def run(self, places: Sequence[Place], program: Callable[[Place], None]) -> None:
         for place in self.chosen(places):

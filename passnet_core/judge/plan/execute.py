@@ -53,8 +53,9 @@ class ChoiceRefused(Exception):
 @dataclass
 class Provenance:
     """Where what lies in one storage comes from. storage: held, so that its address stays its own. kinds: for each byte
-    one of GIVEN to DOUBTFUL. reach: how many bytes all programs of the launches can have stored at most, if those that
-    did not run store as many as each that did. complete: whether all programs ran that may have changed it."""
+    one of GIVEN to DOUBTFUL. reach: how many bytes all programs of the launches can have stored at most: those that ran
+    together, and each that did not as many as the one of them that stored most. complete: whether all programs ran that
+    may have changed it."""
 
     storage: torch.UntypedStorage
     kinds: torch.Tensor
@@ -80,6 +81,9 @@ class Plans:
     known: dict[str, tuple[Json, Sequence[torch.Tensor]]] = field(default_factory=dict)
     """By their questions, with the content of their constants."""
     refused: set[tuple[str, int, int]] = field(default_factory=set)
+    covered: list[Mapping[str, bool]] = field(default_factory=list)
+    """For each call that was launched without content, whether its launches can read and store all of their memory, by
+    what that is in words; nothing for a call that could not be launched so."""
 
 
 def question(key: str, arguments: Sequence[Any]) -> str:
@@ -347,7 +351,7 @@ class _PlanCall(PlanMemory):
                 found.kinds[found.kinds == STORED] = DOUBTFUL
             stored = torch.from_numpy(each.stored_bytes())[: len(found.kinds) - first]
             found.kinds[first : first + len(stored)][stored] = STORED if certain else DOUBTFUL
-            found.reach += int(stored.sum()) if whole else each.most * programs
+            found.reach += int(stored.sum()) + each.most * (programs - launch.ran)
             found.complete &= whole and certain
 
     def _at(self, address: int) -> Provenance:

@@ -1,0 +1,8 @@
+import torch
+
+class GraphModule(torch.nn.Module):
+
+    def forward(self, in_0):
+        tmp_0 = 1 - in_0
+        tmp_1 = tmp_0.prod()
+        return (tmp_1,)

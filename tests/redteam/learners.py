@@ -8,7 +8,6 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from passnet_core.bundles import carried
 from passnet_core.records import Bundle, PassFile
 from tests.redteam.mutating import OPERATORS, chosen, mutations
 
@@ -30,8 +29,6 @@ def altered(solution: Bundle, count: int, chance: random.Random) -> list[Altered
     """So many alterations of a solution, or all that there are: half of them in kernels."""
     in_kernels, elsewhere = [], []
     for file in solution.files:
-        if file.code == carried.launching().code:
-            continue
         for each in chosen(mutations(file.code), count, chance):
             words = f"{file.name}, line {each.line}, {each.kind}: {each.before!r} -> {each.after!r}"
             in_kernels.append(Altered(words, _with(solution, file, each.applied(file.code))))

@@ -3,7 +3,6 @@
 import torch
 import triton
 import triton.language as tl
-from launching import Launch, facts
 
 
 def pattern(x):
@@ -26,23 +25,14 @@ def quick_gelu_kernel(x_ptr, out_ptr, count, BLOCK: tl.constexpr):
     tl.store(out_ptr + offsets, (wide * gate).to(x.dtype), mask=inside)
 
 
-LAUNCHES = {}
-
-
 @torch.fx.wrap
 def quick_gelu(x):
     # no copy where x is contiguous already
     x = x.contiguous()
     # the kernel writes every element, so nothing need be filled before
     out = torch.empty_like(x)
-    # the same facts need the same compiled kernel: look for it once, and keep the launch
-    key = facts(x)
-    launch = LAUNCHES.get(key)
-    if launch is None:
-        count = x.numel()
-        grid = (triton.cdiv(count, 1024),)
-        launch = LAUNCHES[key] = Launch(quick_gelu_kernel, grid, (x, out), {"count": count, "BLOCK": 1024})
-    launch(x, out)
+    count = x.numel()
+    quick_gelu_kernel[(triton.cdiv(count, 1024),)](x, out, count, BLOCK=1024)
     return out
 
 

@@ -81,9 +81,8 @@ tasks: $(VENV)/.dev
 	$(BIN)/python -m tools.harvesting join build/cuts --out build/all.jsonl.gz
 	$(BIN)/python -m tools.harvesting choose build/all.jsonl.gz --beside data/tasks --out data/tasks/models.jsonl.gz
 
-# copies the launcher (passnet_core/bundles/carried_files) into the reference bundles, and writes those of the rules
+# writes the bundles of the rules
 bundles: $(VENV)/.dev
-	$(BIN)/python -m tools.carrying
 	$(BIN)/python -m tools.solving
 
 # builds dist/*.whl, which has all that the app needs; a stale build/lib would add files that no longer exist

@@ -3,7 +3,6 @@
 import torch
 import triton
 import triton.language as tl
-from launching import Launch
 
 
 @triton.jit
@@ -41,42 +40,20 @@ def tiling(planes, size):
     return together, block, max(together * block // 512, 1)
 
 
-def planned(x, residual, mean, variance, weight, bias, out, eps, added):
-    """The launch for tensors of this kind. added: whether the residual is."""
+def normalise(x, residual, mean, variance, weight, bias, eps, added):
+    """x and residual: images without gaps, of one shape. added: whether the residual is added, and takes the sum."""
+    mean, variance, weight, bias = (each.contiguous() for each in (mean, variance, weight, bias))
+    out = torch.empty_like(x)
     channels = x.shape[1]
     size = x[0, 0].numel()
     planes = x.shape[0] * channels
     together, block, warps = tiling(planes, size)
-    constants = {
-        "planes": planes, "size": size, "channels": channels, "eps": eps,
-        "RESIDUAL": added, "PLANES": together, "BLOCK": block,
-    }  # fmt: skip
-    grid = triton.cdiv(planes, together), triton.cdiv(size, block)
-    tensors = (x, residual, mean, variance, weight, bias, out)
-    return Launch(planes_kernel, grid, tensors, constants, num_warps=warps).call
-
-
-LAUNCHES = {}
-
-
-def normalise(x, residual, mean, variance, weight, bias, eps, added):
-    """x and residual: images without gaps, of one shape."""
-    mean, variance, weight, bias = (each.contiguous() for each in (mean, variance, weight, bias))
-    out = torch.empty_like(x)
-    # 1 and 1.0 are equal as keys, and compiled differently
-    key = (
-        x.dtype, x.device, x.shape, x.data_ptr() % 16 == 0,
-        residual.dtype, residual.data_ptr() % 16 == 0,
-        mean.dtype, mean.data_ptr() % 16 == 0,
-        variance.dtype, variance.data_ptr() % 16 == 0,
-        weight.dtype, weight.data_ptr() % 16 == 0,
-        bias.dtype, bias.data_ptr() % 16 == 0,
-        type(eps), eps, added,
+    planes_kernel[(triton.cdiv(planes, together), triton.cdiv(size, block))](
+        x, residual, mean, variance, weight, bias, out,
+        planes=planes, size=size, channels=channels, eps=eps,
+        RESIDUAL=added, PLANES=together, BLOCK=block,
+        num_warps=warps,
     )  # fmt: skip
-    launch = LAUNCHES.get(key)
-    if launch is None:
-        launch = LAUNCHES[key] = planned(x, residual, mean, variance, weight, bias, out, eps, added)
-    launch(x, residual, mean, variance, weight, bias, out)
     return out
 
 

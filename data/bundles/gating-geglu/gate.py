@@ -3,7 +3,6 @@
 import torch
 import triton
 import triton.language as tl
-from launching import Launch
 
 
 @triton.jit
@@ -32,27 +31,14 @@ def geglu_kernel(gate_ptr, up_ptr, out_ptr, count, CHAIN: tl.constexpr, BLOCK: t
     tl.store(out_ptr + offsets, (opened * up).to(like.dtype), mask=inside)
 
 
-def planned(gate, up, out, chain):
-    """The launch for tensors of this kind."""
-    count = gate.numel()
-    block = min(max(triton.next_power_of_2(count // 256), 1024), 8192)
-    grid, constants = (triton.cdiv(count, block),), {"count": count, "CHAIN": chain, "BLOCK": block}
-    return Launch(geglu_kernel, grid, (gate, up, out), constants, num_warps=block // 512).call
-
-
-LAUNCHES = {}
-
-
 @torch.fx.wrap
 def geglu(gate, up, chain):
     if up.shape != gate.shape:
         up = up.expand_as(gate)
     gate, up = gate.contiguous(), up.contiguous()
     out = torch.empty_like(gate)
-    # both are of one shape and without gaps by now
-    key = gate.dtype, gate.device, gate.shape, gate.data_ptr() % 16 == 0, up.dtype, up.data_ptr() % 16 == 0, chain
-    launch = LAUNCHES.get(key)
-    if launch is None:
-        launch = LAUNCHES[key] = planned(gate, up, out, chain)
-    launch(gate, up, out)
+    count = gate.numel()
+    block = min(max(triton.next_power_of_2(count // 256), 1024), 8192)
+    grid = (triton.cdiv(count, block),)
+    geglu_kernel[grid](gate, up, out, count=count, CHAIN=chain, BLOCK=block, num_warps=block // 512)
     return out

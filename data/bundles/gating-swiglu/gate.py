@@ -3,7 +3,6 @@
 import torch
 import triton
 import triton.language as tl
-from launching import Launch
 
 
 @triton.jit
@@ -20,29 +19,15 @@ def swiglu_kernel(gate_ptr, up_ptr, out_ptr, columns, row_stride, tiles, BLOCK: 
     tl.store(out_ptr + row.to(tl.int64) * columns + column, product.to(gate.dtype), mask=inside)
 
 
-def planned(gate, up, out, rows, columns, row_stride):
-    """The launch for tensors of this kind."""
-    block = min(triton.next_power_of_2(columns), max(triton.next_power_of_2(rows * columns // 256), 1024), 8192)
-    tiles = triton.cdiv(columns, block)
-    constants = {"columns": columns, "row_stride": row_stride, "tiles": tiles, "BLOCK": block}
-    return Launch(swiglu_kernel, (rows * tiles,), (gate, up, out), constants, num_warps=max(1, block // 512)).call
-
-
-LAUNCHES = {}
-
-
 def multiply(gate, up, out, rows, columns, row_stride):
     """gate and up: rows of so many columns, row_stride elements apart; out: the same rows without gaps."""
-    # these numbers say all that matters of the shapes
-    key = (
-        gate.dtype, gate.device, gate.data_ptr() % 16 == 0,
-        up.dtype, up.data_ptr() % 16 == 0,
-        rows, columns, row_stride,
+    block = min(triton.next_power_of_2(columns), max(triton.next_power_of_2(rows * columns // 256), 1024), 8192)
+    tiles = triton.cdiv(columns, block)
+    swiglu_kernel[(rows * tiles,)](
+        gate, up, out,
+        columns=columns, row_stride=row_stride, tiles=tiles, BLOCK=block,
+        num_warps=max(1, block // 512),
     )  # fmt: skip
-    launch = LAUNCHES.get(key)
-    if launch is None:
-        launch = LAUNCHES[key] = planned(gate, up, out, rows, columns, row_stride)
-    launch(gate, up, out)
 
 
 @torch.fx.wrap

@@ -8,7 +8,6 @@ and the result lies as eager's does. cos and sin are read where they lie, shared
 import torch
 import triton
 import triton.language as tl
-from launching import Launch
 
 
 def pattern(x, cos, sin, half):
@@ -62,28 +61,6 @@ def repeated(table):
     return [0 if size == 1 else stride for size, stride in zip(table.shape, table.stride())]
 
 
-def planned(x, cos, sin, out, half):
-    """The launch for tensors of this kind."""
-    batch, width = x.shape[0], x.shape[3]
-    # walk along memory: the axis with the smaller stride inside
-    o, i = (2, 1) if x.stride(1) < x.stride(2) else (1, 2)
-    outer, inner = x.shape[o], x.shape[i]
-    xs, outs, angles = x.stride(), out.stride(), repeated(cos)
-    rows = batch * outer * inner
-    together, block, warps = tiling(rows, width)
-    constants = {
-        "rows": rows, "outer": outer, "inner": inner, "width": width, "half": half,
-        "x_b": xs[0], "x_o": xs[o], "x_i": xs[i],
-        "out_b": outs[0], "out_o": outs[o], "out_i": outs[i],
-        "cos_b": angles[0], "cos_o": angles[o], "cos_i": angles[i],
-        "ROWS": together, "BLOCK": block,
-    }  # fmt: skip
-    return Launch(rotary_kernel, (triton.cdiv(rows, together),), (x, cos, sin, out), constants, num_warps=warps).call
-
-
-LAUNCHES = {}
-
-
 @torch.fx.wrap
 def rotary(x, cos, sin, half):
     """x: batch, heads, positions, width, with any strides. cos and sin: the same, with 1 where they are repeated."""
@@ -93,17 +70,23 @@ def rotary(x, cos, sin, half):
         cos, sin = cos.expand_as(x), sin.expand_as(x)
     cos, sin = cos.contiguous(), sin.contiguous()
     out = torch.empty_like(x)
-    # x is read where it lies, so that its strides count; cos and sin have one shape and no gaps by now
-    key = (
-        x.dtype, x.device, x.shape, x.stride(), x.data_ptr() % 16 == 0,
-        cos.dtype, cos.shape, cos.data_ptr() % 16 == 0,
-        sin.dtype, sin.data_ptr() % 16 == 0,
-        type(half), half,
+    batch, width = x.shape[0], x.shape[3]
+    # walk along memory: the axis with the smaller stride inside
+    o, i = (2, 1) if x.stride(1) < x.stride(2) else (1, 2)
+    outer, inner = x.shape[o], x.shape[i]
+    # cos and sin have one shape and no gaps by now, so that they share their strides
+    xs, outs, angles = x.stride(), out.stride(), repeated(cos)
+    rows = batch * outer * inner
+    together, block, warps = tiling(rows, width)
+    rotary_kernel[(triton.cdiv(rows, together),)](
+        x, cos, sin, out,
+        rows=rows, outer=outer, inner=inner, width=width, half=half,
+        x_b=xs[0], x_o=xs[o], x_i=xs[i],
+        out_b=outs[0], out_o=outs[o], out_i=outs[i],
+        cos_b=angles[0], cos_o=angles[o], cos_i=angles[i],
+        ROWS=together, BLOCK=block,
+        num_warps=warps,
     )  # fmt: skip
-    launch = LAUNCHES.get(key)
-    if launch is None:
-        launch = LAUNCHES[key] = planned(x, cos, sin, out, half)
-    launch(x, cos, sin, out)
     return out
 
 

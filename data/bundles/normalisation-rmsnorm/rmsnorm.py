@@ -8,7 +8,6 @@ before it meets the weight, as in eager.
 import torch
 import triton
 import triton.language as tl
-from launching import Launch
 
 
 def pattern(x, weight, eps, narrow):
@@ -44,32 +43,18 @@ def tiling(rows, columns):
     return together, block, min(max(together * block // 512, 1), 16)
 
 
-def planned(x, weight, out, eps):
-    """The launch for tensors of this kind."""
-    columns = x.shape[-1]
-    rows = x.numel() // columns
-    together, block, warps = tiling(rows, columns)
-    constants = {"rows": rows, "columns": columns, "eps": eps, "ROWS": together, "BLOCK": block}
-    return Launch(rmsnorm_kernel, (triton.cdiv(rows, together),), (x, weight, out), constants, num_warps=warps).call
-
-
-LAUNCHES = {}
-
-
 @torch.fx.wrap
 def rmsnorm(x, weight, eps, narrow):
     x, weight = x.contiguous(), weight.contiguous()
     out = torch.empty_like(x, dtype=narrow)
-    # 1 and 1.0 are equal as keys, and compiled differently
-    key = (
-        x.dtype, x.device, x.shape, x.data_ptr() % 16 == 0,
-        weight.dtype, weight.data_ptr() % 16 == 0,
-        type(eps), eps, narrow,
+    columns = x.shape[-1]
+    rows = x.numel() // columns
+    together, block, warps = tiling(rows, columns)
+    rmsnorm_kernel[(triton.cdiv(rows, together),)](
+        x, weight, out,
+        rows=rows, columns=columns, eps=eps, ROWS=together, BLOCK=block,
+        num_warps=warps,
     )  # fmt: skip
-    launch = LAUNCHES.get(key)
-    if launch is None:
-        launch = LAUNCHES[key] = planned(x, weight, out, eps)
-    launch(x, weight, out)
     return out
 
 

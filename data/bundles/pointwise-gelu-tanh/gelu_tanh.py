@@ -7,7 +7,6 @@ The order and the roundings of eager are kept; tanh is made of one exponential.
 import torch
 import triton
 import triton.language as tl
-from launching import Launch
 
 
 def pattern(x):
@@ -39,26 +38,13 @@ def gelu_tanh_kernel(x_ptr, out_ptr, count, BLOCK: tl.constexpr):
     tl.store(out_ptr + offsets, (half * gate).to(kind), mask=inside)
 
 
-def planned(x, out):
-    """The launch for tensors of this kind."""
-    count = x.numel()
-    block = min(max(triton.next_power_of_2(count // 256), 1024), 8192)
-    constants = {"count": count, "BLOCK": block}
-    return Launch(gelu_tanh_kernel, (triton.cdiv(count, block),), (x, out), constants, num_warps=block // 512).call
-
-
-LAUNCHES = {}
-
-
 @torch.fx.wrap
 def gelu_tanh(x):
     x = x.contiguous()
     out = torch.empty_like(x)
-    key = x.dtype, x.device, x.shape, x.data_ptr() % 16 == 0
-    launch = LAUNCHES.get(key)
-    if launch is None:
-        launch = LAUNCHES[key] = planned(x, out)
-    launch(x, out)
+    count = x.numel()
+    block = min(max(triton.next_power_of_2(count // 256), 1024), 8192)
+    gelu_tanh_kernel[(triton.cdiv(count, block),)](x, out, count=count, BLOCK=block, num_warps=block // 512)
     return out
 
 

@@ -8,7 +8,6 @@ results are rounded where eager rounds them, which costs no memory traffic and k
 import torch
 import triton
 import triton.language as tl
-from launching import Launch
 
 
 def pattern(x):
@@ -30,28 +29,14 @@ def quick_gelu_kernel(x_ptr, out_ptr, count, BLOCK: tl.constexpr):
     tl.store(out_ptr + offsets, (wide * gate).to(x.dtype), mask=inside)
 
 
-def planned(x, out):
-    """The launch for tensors of this kind."""
-    count = x.numel()
-    # some 256 programs for small tensors, so that every multiprocessor has work; then as many as it takes
-    block = min(max(triton.next_power_of_2(count // 256), 1024), 8192)
-    constants = {"count": count, "BLOCK": block}
-    return Launch(quick_gelu_kernel, (triton.cdiv(count, block),), (x, out), constants, num_warps=block // 512).call
-
-
-LAUNCHES = {}
-
-
 @torch.fx.wrap
 def quick_gelu(x):
     x = x.contiguous()
     out = torch.empty_like(x)
-    # all that the launch depends on: x has no gaps, so that its strides follow from its shape, and out lies as x does
-    key = x.dtype, x.device, x.shape, x.data_ptr() % 16 == 0
-    launch = LAUNCHES.get(key)
-    if launch is None:
-        launch = LAUNCHES[key] = planned(x, out)
-    launch(x, out)
+    count = x.numel()
+    # some 256 programs for small tensors, so that every multiprocessor has work; then as many as it takes
+    block = min(max(triton.next_power_of_2(count // 256), 1024), 8192)
+    quick_gelu_kernel[(triton.cdiv(count, block),)](x, out, count=count, BLOCK=block, num_warps=block // 512)
     return out
 
 

@@ -9,7 +9,6 @@ which is cheaper than storing it.
 import torch
 import triton
 import triton.language as tl
-from launching import Launch
 
 
 def pattern(x, weight, bias, eps):
@@ -83,8 +82,10 @@ def response_kernel(
     tl.store(out_ptr + row * channels + channel, (response + active).to(like.dtype), mask=inside)
 
 
-def planned(x, weight, bias, eps):
-    """Shape of the partial sums, shape of the factors, and the three launches for tensors of this kind."""
+@torch.fx.wrap
+def response_norm(x, weight, bias, eps):
+    """x: images, height, width, channels. weight and bias: one number per channel."""
+    x, weight, bias = x.contiguous(), weight.contiguous(), bias.contiguous()
     images, height, width, channels = x.shape
     positions = height * width
     block = min(triton.next_power_of_2(channels), 128)
@@ -95,55 +96,21 @@ def planned(x, weight, bias, eps):
     partial = torch.empty((images, splits, channels), dtype=torch.float32, device=x.device)
     factor = torch.empty((images, channels), dtype=x.dtype, device=x.device)
     out = torch.empty_like(x)
-    constants = {"positions": positions, "channels": channels, "ROWS": 32, "BLOCK": block}
-    squares = Launch(
-        squares_kernel,
-        (images * splits, columns),
-        (x, partial),
-        {**constants, "splits": splits, "share": share},
+    squares_kernel[(images * splits, columns)](
+        x, partial,
+        positions=positions, channels=channels, splits=splits, share=share, ROWS=32, BLOCK=block,
         num_warps=8,
-    )
-    factors = Launch(
-        factors_kernel,
-        (images,),
-        (partial, factor),
-        {"channels": channels, "splits": splits, "eps": eps, "BLOCK": triton.next_power_of_2(channels)},
-        num_warps=4,
-    )
-    response = Launch(
-        response_kernel,
-        (triton.cdiv(images * positions, 32), columns),
-        (x, factor, weight, bias, out),
-        {**constants, "rows": images * positions},
-        num_warps=8,
-    )
-    return partial.shape, factor.shape, squares.call, factors.call, response.call
-
-
-PLANS = {}
-
-
-@torch.fx.wrap
-def response_norm(x, weight, bias, eps):
-    """x: images, height, width, channels. weight and bias: one number per channel."""
-    x, weight, bias = x.contiguous(), weight.contiguous(), bias.contiguous()
-    # 1 and 1.0 are equal as keys, and compiled differently
-    key = (
-        x.dtype, x.device, x.shape, x.data_ptr() % 16 == 0,
-        weight.dtype, weight.data_ptr() % 16 == 0,
-        bias.dtype, bias.data_ptr() % 16 == 0,
-        type(eps), eps,
     )  # fmt: skip
-    plan = PLANS.get(key)
-    if plan is None:
-        plan = PLANS[key] = planned(x, weight, bias, eps)
-    of_partial, of_factor, squares, factors, response = plan
-    partial = torch.empty(of_partial, dtype=torch.float32, device=x.device)
-    factor = torch.empty(of_factor, dtype=x.dtype, device=x.device)
-    out = torch.empty_like(x)
-    squares(x, partial)
-    factors(partial, factor)
-    response(x, factor, weight, bias, out)
+    factors_kernel[(images,)](
+        partial, factor,
+        channels=channels, splits=splits, eps=eps, BLOCK=triton.next_power_of_2(channels),
+        num_warps=4,
+    )  # fmt: skip
+    response_kernel[(triton.cdiv(images * positions, 32), columns)](
+        x, factor, weight, bias, out,
+        rows=images * positions, positions=positions, channels=channels, ROWS=32, BLOCK=block,
+        num_warps=8,
+    )  # fmt: skip
     return out
 
 

@@ -3,7 +3,6 @@
 import torch
 import triton
 import triton.language as tl
-from pass_dir.launching import Launch
 
 
 @triton.jit
@@ -53,25 +52,12 @@ def activation_kernel(x_ptr, out_ptr, count, ROUTE: tl.constexpr, BLOCK: tl.cons
     tl.store(out_ptr + offsets, y.to(like.dtype), mask=inside)
 
 
-def planned(x, out, route):
-    """The launch for tensors of this kind on this route."""
-    count = x.numel()
-    block = min(max(triton.next_power_of_2(count // 256), 1024), 8192)
-    constants = {"count": count, "ROUTE": route, "BLOCK": block}
-    return Launch(activation_kernel, (triton.cdiv(count, block),), (x, out), constants, num_warps=block // 512).call
-
-
-LAUNCHES = {}
-
-
 @torch.fx.wrap
 def activate(x, route):
     x = x.contiguous()
     out = torch.empty_like(x)
-    # the route is compiled into the kernel
-    key = x.dtype, x.device, x.shape, x.data_ptr() % 16 == 0, route
-    launch = LAUNCHES.get(key)
-    if launch is None:
-        launch = LAUNCHES[key] = planned(x, out, route)
-    launch(x, out)
+    count = x.numel()
+    block = min(max(triton.next_power_of_2(count // 256), 1024), 8192)
+    grid = (triton.cdiv(count, block),)
+    activation_kernel[grid](x, out, count=count, ROUTE=route, BLOCK=block, num_warps=block // 512)
     return out

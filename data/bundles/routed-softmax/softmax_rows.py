@@ -3,7 +3,6 @@
 import torch
 import triton
 import triton.language as tl
-from pass_dir.launching import Launch
 
 
 @triton.jit
@@ -62,24 +61,6 @@ def reach(added):
     return [0 if i < missing or shape[i - missing] == 1 else strides[i - missing] for i in range(3)]
 
 
-def planned(scores, first, second, out, scale, terms):
-    """The launch for tensors of this kind."""
-    _, heads, queries, columns = scores.shape
-    rows = scores.numel() // columns
-    (first_b, first_h, first_q), (second_b, second_h, second_q) = reach(first), reach(second)
-    together, block, warps = tiling(rows, columns)
-    constants = {
-        "rows": rows, "columns": columns, "heads": heads, "queries": queries, "scale": scale,
-        "first_b": first_b, "first_h": first_h, "first_q": first_q,
-        "second_b": second_b, "second_h": second_h, "second_q": second_q,
-        "TERMS": terms, "ROWS": together, "BLOCK": block,
-    }  # fmt: skip
-    grid = (triton.cdiv(rows, together),)
-    return Launch(softmax_kernel, grid, (scores, first, second, out), constants, num_warps=warps).call
-
-
-LAUNCHES = {}
-
 ADDED = {"scaled": 0, "scaled, one added": 1, "scaled, two added": 2}
 
 
@@ -94,15 +75,16 @@ def softmax_rows(scores, scale, first, second, dtype, route):
     first = in_rows(scores, first) if terms >= 1 else scores
     second = in_rows(scores, second) if terms >= 2 else scores
     out = torch.empty_like(scores, dtype=dtype)
-    # none of them has gaps by now; 1 and 1.0 are equal as keys, not to the compiler
-    key = (
-        scores.dtype, scores.device, scores.shape, scores.data_ptr() % 16 == 0,
-        first.dtype, first.shape, first.data_ptr() % 16 == 0,
-        second.dtype, second.shape, second.data_ptr() % 16 == 0,
-        type(scale), scale, dtype, terms,
+    _, heads, queries, columns = scores.shape
+    rows = scores.numel() // columns
+    (first_b, first_h, first_q), (second_b, second_h, second_q) = reach(first), reach(second)
+    together, block, warps = tiling(rows, columns)
+    softmax_kernel[(triton.cdiv(rows, together),)](
+        scores, first, second, out,
+        rows=rows, columns=columns, heads=heads, queries=queries, scale=scale,
+        first_b=first_b, first_h=first_h, first_q=first_q,
+        second_b=second_b, second_h=second_h, second_q=second_q,
+        TERMS=terms, ROWS=together, BLOCK=block,
+        num_warps=warps,
     )  # fmt: skip
-    launch = LAUNCHES.get(key)
-    if launch is None:
-        launch = LAUNCHES[key] = planned(scores, first, second, out, scale, terms)
-    launch(scores, first, second, out)
     return out

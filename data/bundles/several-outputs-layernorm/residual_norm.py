@@ -3,7 +3,6 @@
 import torch
 import triton
 import triton.language as tl
-from launching import Launch
 
 
 @triton.jit
@@ -40,19 +39,6 @@ def tiling(rows, columns):
     return together, block, min(max(together * block // 512, 1), 16)
 
 
-def planned(x, residual, weight, bias, total, out, eps, keep):
-    """The launch for tensors of this kind."""
-    columns = x.shape[-1]
-    rows = x.numel() // columns
-    together, block, warps = tiling(rows, columns)
-    constants = {"rows": rows, "columns": columns, "eps": eps, "KEEP": keep, "ROWS": together, "BLOCK": block}
-    grid, tensors = (triton.cdiv(rows, together),), (x, residual, weight, bias, total, out)
-    return Launch(residual_layernorm_kernel, grid, tensors, constants, num_warps=warps).call
-
-
-LAUNCHES = {}
-
-
 @torch.fx.wrap
 def residual_layernorm(x, residual, weight, bias, eps, keep):
     if residual.shape != x.shape:
@@ -60,16 +46,12 @@ def residual_layernorm(x, residual, weight, bias, eps, keep):
     x, residual, weight, bias = x.contiguous(), residual.contiguous(), weight.contiguous(), bias.contiguous()
     out = torch.empty_like(x)
     total = torch.empty_like(x) if keep else out
-    # x and residual are of one shape by now; 1 and 1.0 are equal as keys, not to the compiler
-    key = (
-        x.dtype, x.device, x.shape, x.data_ptr() % 16 == 0,
-        residual.dtype, residual.data_ptr() % 16 == 0,
-        weight.dtype, weight.data_ptr() % 16 == 0,
-        bias.dtype, bias.data_ptr() % 16 == 0,
-        type(eps), eps, keep,
+    columns = x.shape[-1]
+    rows = x.numel() // columns
+    together, block, warps = tiling(rows, columns)
+    residual_layernorm_kernel[(triton.cdiv(rows, together),)](
+        x, residual, weight, bias, total, out,
+        rows=rows, columns=columns, eps=eps, KEEP=keep, ROWS=together, BLOCK=block,
+        num_warps=warps,
     )  # fmt: skip
-    launch = LAUNCHES.get(key)
-    if launch is None:
-        launch = LAUNCHES[key] = planned(x, residual, weight, bias, total, out, eps, keep)
-    launch(x, residual, weight, bias, total, out)
     return (total, out) if keep else out

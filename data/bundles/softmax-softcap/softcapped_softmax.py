@@ -7,7 +7,6 @@ scores are read once and the weights written once; the mask is read where it lie
 import torch
 import triton
 import triton.language as tl
-from launching import Launch
 
 
 def pattern(scores, mask, scale, cap, narrow, p):
@@ -63,40 +62,23 @@ def tiling(rows, columns):
     return together, block, min(max(together * block // 512, 1), 16)
 
 
-def planned(scores, mask, out, scale, cap):
-    """The launch for tensors of this kind."""
-    _, heads, queries, columns = scores.shape
-    rows = scores.numel() // columns
-    together, block, warps = tiling(rows, columns)
-    # strides are 0 where the mask is repeated
-    mask_b, mask_h, mask_q, _ = mask.expand_as(scores).stride()
-    constants = {
-        "rows": rows, "columns": columns, "heads": heads, "queries": queries, "scale": scale, "cap": cap,
-        "mask_b": mask_b, "mask_h": mask_h, "mask_q": mask_q, "ROWS": together, "BLOCK": block,
-    }  # fmt: skip
-    grid = (triton.cdiv(rows, together),)
-    return Launch(softcapped_softmax_kernel, grid, (scores, mask, out), constants, num_warps=warps).call
-
-
-LAUNCHES = {}
-
-
 @torch.fx.wrap
 def softcapped_softmax(scores, mask, scale, cap, narrow):
     scores = scores.contiguous()
     out = torch.empty_like(scores, dtype=narrow)
     if mask.shape[-1:] != scores.shape[-1:] or mask.stride(-1) != 1:
         mask = mask.expand_as(scores).contiguous()
-    # the mask is read where it lies, so that its strides count; 1 and 1.0 are equal as keys, not to the compiler
-    key = (
-        scores.dtype, scores.device, scores.shape, scores.data_ptr() % 16 == 0,
-        mask.dtype, mask.shape, mask.stride(), mask.data_ptr() % 16 == 0,
-        type(scale), scale, type(cap), cap, narrow,
+    _, heads, queries, columns = scores.shape
+    rows = scores.numel() // columns
+    together, block, warps = tiling(rows, columns)
+    # the mask is read where it lies: strides are 0 where it is repeated
+    mask_b, mask_h, mask_q, _ = mask.expand_as(scores).stride()
+    softcapped_softmax_kernel[(triton.cdiv(rows, together),)](
+        scores, mask, out,
+        rows=rows, columns=columns, heads=heads, queries=queries, scale=scale, cap=cap,
+        mask_b=mask_b, mask_h=mask_h, mask_q=mask_q, ROWS=together, BLOCK=block,
+        num_warps=warps,
     )  # fmt: skip
-    launch = LAUNCHES.get(key)
-    if launch is None:
-        launch = LAUNCHES[key] = planned(scores, mask, out, scale, cap)
-    launch(scores, mask, out)
     return out
 
 

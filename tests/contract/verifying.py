@@ -100,6 +100,8 @@ class Witness(Here):
 class CountingPlans:
     """Stands for a candidate by its plans. It counts the same work for each input element."""
 
+    configurations = 1
+
     def __init__(self, work_s: float, candidate: Here) -> None:
         self.work_s, self.candidate = work_s, candidate
         self.prepare, self.give = candidate.prepare, candidate.give

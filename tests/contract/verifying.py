@@ -18,6 +18,7 @@ from passnet_core.judge.numerics.local_bench import LocalReferenceBench
 from passnet_core.judge.protocol.messages import (
     CandidateFault,
     Executed,
+    Given,
     Preparation,
     Produced,
     Returned,
@@ -116,6 +117,10 @@ class CountingPlans:
 
     def watched(self, executed: Executed) -> Watched:
         return Watched(())
+
+    def launch_at(self, name: str, forms: Sequence[Given]) -> tuple[str, ...]:
+        """It launches nothing that leaves anything out."""
+        return ()
 
     def recorded_anew(self) -> None:
         """There is nothing to record."""

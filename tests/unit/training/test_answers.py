@@ -1,6 +1,7 @@
 """The bundle that the text of an answer writes, in whichever form a model writes it."""
 
 import json
+from typing import Any
 
 import pytest
 
@@ -39,7 +40,7 @@ def test_an_answer_that_is_cut_while_it_thinks_says_so() -> None:
 
 
 def test_what_the_model_was_told_is_none_of_its_answer() -> None:
-    said = [
+    said: list[dict[str, Any]] = [
         {"role": "user", "content": f"### write_file other.py\n{BLOCK}"},
         {"role": "assistant", "content": [{"type": "text", "text": FORMS["heading"]}]},
         {"role": "tool", "content": BLOCK},

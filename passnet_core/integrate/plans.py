@@ -106,14 +106,12 @@ class BundlePlans:
         """What the planner answers; one that has ended is replaced once. Raises NotPlanned."""
         with self._lock:
             for is_last in (False, True):
-                planner = self._planner or self._started()
+                planner = self._planner = self._planner or self._started()
                 planner.begin(PATIENCE_S, lambda text: None)
                 try:
-                    planner.load(self.bundle, card() if torch.cuda.is_available() else None)
-                    self._planner = planner
+                    planner.load(self.bundle, _card())
                     return request(planner)
                 except CandidateFault as fault:
-                    self._planner = planner
                     raise NotPlanned(fault.text) from fault
                 except CandidateEnd as end:
                     self._planner = None
@@ -134,6 +132,12 @@ class BundlePlans:
 def plans_of(bundle: Bundle) -> BundlePlans:
     """The plans of a bundle, of which a process needs no second copy. Raises as BundlePlans does."""
     return BundlePlans(bundle)
+
+
+@cache
+def _card() -> Mapping[str, Any] | None:
+    """What planners are told of the GPU."""
+    return card() if torch.cuda.is_available() else None
 
 
 @cache

@@ -88,7 +88,8 @@ class EvaluationRequest(SpecForm):
     bundle: BundleForm | None = None
     text: str | None = Field(
         default=None,
-        description="a model's answer: calls in plain text such as '### write_file name.py', or code blocks",
+        description="a model's answer: calls such as '### write_file name.py' or JSON in <tool_call>, or code blocks;"
+        " what it thinks, up to </think>, is left out",
     )
     subgraphs: list[str] | None = Field(default=None, min_length=1, max_length=1000, description="default: all")
     priority: int = Field(default=0, ge=-PRIORITIES, le=PRIORITIES, description="higher is judged first")

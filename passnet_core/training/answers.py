@@ -12,15 +12,21 @@ NAMED = re.compile(r"\s*#\s*(?:file(?:name)?:?\s*)?([A-Za-z_][A-Za-z0-9_]*\.py)\
 """A first line of a code block that names its file."""
 LONGEST_ANSWER = 400_000
 """In characters."""
+THINKING, THOUGHT = "<think>", "</think>"
 
 
 def bundle_in(text: str, author: str = "") -> Bundle:
     """The bundle that an answer writes. Raises BadInput, which says what is missing, if it has no pass.
 
-    If it has calls in plain text ("### write_file name.py" and a code block), what they do to the files counts. Else
-    every code block is a file, named by a first line such as "# fused.py" or numbered. Else the whole text is one."""
+    What a model thinks, up to the last </think>, is not its answer. If the answer has calls in plain text ("###
+    write_file name.py" and a code block) or as JSON between <tool_call> and </tool_call>, what they do to the files
+    counts. Else every code block is a file, named by a first line such as "# fused.py" or numbered. Else the whole text
+    is one."""
     if len(text) > LONGEST_ANSWER:
         raise BadInput(f"The answer has {len(text):,} characters; at most {LONGEST_ANSWER:,} are read.")
+    text = text.replace("\r\n", "\n").rpartition(THOUGHT)[2]
+    if THINKING in text:
+        raise BadInput("The answer ends while the model thinks: its last <think> is not closed.")
     files = written_in(text)
     try:
         if not files.codes:

@@ -18,6 +18,7 @@ from passnet_core.judge.numerics.local_bench import LocalReferenceBench
 from passnet_core.judge.protocol.messages import (
     CandidateFault,
     Executed,
+    Given,
     Preparation,
     Produced,
     Returned,
@@ -100,6 +101,8 @@ class Witness(Here):
 class CountingPlans:
     """Stands for a candidate by its plans. It counts the same work for each input element."""
 
+    configurations = 1
+
     def __init__(self, work_s: float, candidate: Here) -> None:
         self.work_s, self.candidate = work_s, candidate
         self.prepare, self.give = candidate.prepare, candidate.give
@@ -114,6 +117,10 @@ class CountingPlans:
 
     def watched(self, executed: Executed) -> Watched:
         return Watched(())
+
+    def launch_at(self, name: str, forms: Sequence[Given]) -> tuple[str, ...]:
+        """It launches nothing that leaves anything out."""
+        return ()
 
     def recorded_anew(self) -> None:
         """There is nothing to record."""

@@ -127,4 +127,5 @@ def test_prepared_weights_follow_their_changes(mode: str | None, frozen: bool, t
                 used.refresh()
             for _ in range(3):
                 torch.testing.assert_close(compiled(x).clone(), model(x))
-    assert used.explain().graphs[0].count == 1, used.explain()
+    # without the promise that weights stay, the pass is left out
+    assert used.explain().graphs[0].count == int(frozen), used.explain()

@@ -105,7 +105,7 @@ def test_a_change_of_a_file_tells_what_it_makes_run() -> None:
     assert "  tests/contract/test_backend.py" in judge
     page = list(which.consequences(PROJECT / "pages" / "ui" / "frame.py"))
     assert "  tests/pages/test_pages.py" in page
-    assert "  tests/browser/test_visit.py" in page
-    assert not any(line.startswith("  all of") for line in page)
+    assert "  all of tests/browser/test_visit.py" in page
+    assert not any("tests/adversarial" in line for line in page)
     readme = list(which.consequences(PROJECT / "README.md"))
     assert "  tests/unit/test_documentation.py" in readme

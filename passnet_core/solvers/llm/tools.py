@@ -176,26 +176,43 @@ def told_results(
 # --- plain text, for models that do not support tool calls ---
 
 HEADING = re.compile(r"^###\s+(\w+)[ \t]*(\S*)[ \t]*$", re.MULTILINE)
-BLOCK = re.compile(r"^(`{3,})[^\n]*\n(.*?)^\1[ \t]*$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^(`{3,}|~{3,})[^\n]*\n(.*?)^\1[ \t]*$", re.MULTILINE | re.DOTALL)
+TAGGED = re.compile(r"<tool_call>(.*?)</tool_call>", re.DOTALL)
+"""How chat templates write tool calls: JSON with a name and arguments."""
 
 
 def calls_in(text: str) -> tuple[ToolCall, ...]:
-    """The calls in plain text: headings "### tool argument" outside code blocks, and a block per further argument."""
+    """The calls in plain text, in their order: headings "### tool argument" outside code blocks, with a block per
+    further argument, and JSON between <tool_call> and </tool_call>."""
     blocks = [match.span() for match in BLOCK.finditer(text)]
+    tagged = [each for each in TAGGED.finditer(text) if not _is_within(each.start(), blocks)]
+    found = [(each.start(), _tagged(each[1])) for each in tagged]
+    blocks += [each.span() for each in tagged]
     known = {tool.name: list(tool.parameters["properties"]) for tool in TOOLS}
     headings = [
-        match
-        for match in HEADING.finditer(text)
-        if match[1] in known and not any(start <= match.start() < end for start, end in blocks)
+        match for match in HEADING.finditer(text) if match[1] in known and not _is_within(match.start(), blocks)
     ]
-    calls = []
     for number, heading in enumerate(headings):
         end = headings[number + 1].start() if number + 1 < len(headings) else len(text)
         below = [match[2] for match in BLOCK.finditer(text, heading.end(), end)]
         given = ([heading[2]] if heading[2] else []) + below
         arguments = dict(zip(known[heading[1]], given, strict=False))
-        calls.append(ToolCall(f"text_{number}", heading[1], json.dumps(arguments)))
-    return tuple(calls)
+        found.append((heading.start(), (heading[1], json.dumps(arguments))))
+    return tuple(ToolCall(f"text_{number}", *call) for number, (_, call) in enumerate(sorted(found)))
+
+
+def _is_within(place: int, spans: Iterable[tuple[int, int]]) -> bool:
+    return any(start <= place < end for start, end in spans)
+
+
+def _tagged(text: str) -> tuple[str, str]:
+    """Name and arguments of a call that is written as JSON; what is none has no name that a tool has."""
+    try:
+        given = outside.from_json_text(text, mended=False)
+        name, arguments = given["name"], given.get("arguments", {})
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return "tool_call", text
+    return str(name), arguments if isinstance(arguments, str) else json.dumps(arguments)
 
 
 def written_in(text: str) -> BundleFiles:

@@ -10,6 +10,7 @@
 A reward of None is no reward: TRL leaves such a completion out of its group's mean, and gives it the advantage 0. Since
 it adds up what several reward functions return, one beside this would still reward a completion that has none here."""
 
+import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -67,12 +68,18 @@ def judged_reward(judge: JudgeClient | None = None, *, at_once: int = 16, **how:
 
 
 def answer_text(completion: str | Sequence[dict[str, Any]]) -> str:
-    """What the model said: the completion itself, or the text of its assistant's messages."""
+    """What the model said: the completion itself, or the text and the tool calls of its assistant's messages."""
     if isinstance(completion, str):
         return completion
-    contents = [each["content"] or "" for each in completion if each["role"] == "assistant"]
-    blocks = ([{"text": each}] if isinstance(each, str) else each for each in contents)
-    return "\n\n".join(block.get("text", "") for each in blocks for block in each)
+    said = []
+    for each in completion:
+        if each["role"] == "assistant":
+            content = each.get("content") or ""
+            blocks = [{"text": content}] if isinstance(content, str) else content
+            said += [block.get("text", "") for block in blocks]
+            calls = (call.get("function", call) for call in each.get("tool_calls") or ())
+            said += [f"<tool_call>{json.dumps(call)}</tool_call>" for call in calls]
+    return "\n\n".join(said)
 
 
 def _said(answer: dict[str, Any] | JudgeError) -> str:

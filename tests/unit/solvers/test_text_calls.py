@@ -59,3 +59,27 @@ def test_a_call_that_lacks_something_is_still_one() -> None:
 def test_any_text_can_be_read(text: str) -> None:
     for call in calls_in(text):
         assert isinstance(json.loads(call.arguments), dict)
+
+
+def test_calls_that_a_chat_template_writes_are_read_among_headings() -> None:
+    text = """### write_file a.py
+```python
+"<tool_call>no call</tool_call>"
+```
+<tool_call>
+{"name": "write_file", "arguments": {"name": "b.py", "code": "### check\\n"}}
+</tool_call>
+<tool_call>{"name": "explain", "arguments": "{\\"subgraph\\": \\"s\\"}"}</tool_call>
+### finish
+"""
+    assert asked(text) == [
+        ("write_file", {"name": "a.py", "code": '"<tool_call>no call</tool_call>"\n'}),
+        ("write_file", {"name": "b.py", "code": "### check\n"}),
+        ("explain", {"subgraph": "s"}),
+        ("finish", {}),
+    ]
+    assert [call.name for call in calls_in("<tool_call>{cut off</tool_call>")] == ["tool_call"]
+
+
+def test_blocks_of_tildes_are_read() -> None:
+    assert asked("### write_file a.py\n~~~python\ncode\n~~~\n") == [("write_file", {"name": "a.py", "code": "code\n"})]

@@ -24,7 +24,6 @@ from pages.ui.editor import EditorMessage, Template, code_editor
 from pages.ui.places import place_of
 from pages.ui.text import codes, difference, key_of, plain, when
 from passnet_core import outside
-from passnet_core.bundles import carried
 from passnet_core.bundles.starting import starting_point
 from passnet_core.errors import BadInput, UnknownItem
 from passnet_core.graphs.respelling import patched
@@ -43,12 +42,9 @@ COMING = "copy that is coming"  # session state: (task, slot, the copy of it to 
 APPLIED = "applied"  # session state: (digest of the passes after the last suggested edit, what it changed)
 TEMPLATES = tuple(
     Template((ast.get_docstring(syntax_tree(code)) or "").partition("\n")[0], code)
-    for code in (
-        *(file.read_text(encoding="utf-8") for file in sorted((ASSETS / "templates").glob("*.py"))),
-        carried.launching().code,
-    )
+    for code in (file.read_text(encoding="utf-8") for file in sorted((ASSETS / "templates").glob("*.py")))
 )
-"""Templates for a new file, titled by the first line of their docstring: passes of the usual kinds, and two helpers."""
+"""Templates for a new file, titled by the first line of their docstring: passes of the usual kinds, and a helper."""
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from passnet_core import outside
+from passnet_core.bundles.launcher import with_launcher
 from passnet_core.bundles.reading import judged_of, write_bundle
 from passnet_core.cli.console import ACCEPTED, MOST_LISTED, Console
 from passnet_core.cli.parser import add_number, command, group, require_positive
@@ -54,7 +55,7 @@ def runs_bundle(args: argparse.Namespace, console: Console) -> int:
         bundle = service.bundle(digests.pop())
         tasks = [service.corpus.task(task_id) for task_id in dict.fromkeys(each.task_id for each in outcomes)]
         judged = [each for task in tasks for each in judged_of(task, outcomes)]
-    write_bundle(bundle, Path(args.folder), judged)
+    write_bundle(with_launcher(bundle) if args.launcher else bundle, Path(args.folder), judged)
     console.tell(f"Wrote {args.folder}: {len(bundle.passes)} passes, accepted on {len(judged)} subgraphs.")
     return ACCEPTED
 
@@ -123,6 +124,11 @@ def add_commands(commands: Any) -> None:
         "bundle", runs_bundle, "write a run's bundle as a folder, with the subgraphs on which it was accepted"
     )
     bundling.add_argument("folder", metavar="FOLDER", help="the folder to write")
+    bundling.add_argument(
+        "--launcher",
+        action="store_true",
+        help="add a helper that keeps compiled kernels, for where replacement functions themselves are called and timed",
+    )
     reproducing = of_a_run(
         "reproduce", runs_reproduce, "write an outcome as one Python file that needs torch and Triton only"
     )

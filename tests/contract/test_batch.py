@@ -723,7 +723,7 @@ def test_the_real_judge_accepts_what_the_rules_write(
     assert "add-relu, attempt 1: 1 of 1 accepted" in err
     assert [next(iter(line)) for line in playground.lines()] == ["format", "ending"]
     best = read_bundle(playground.out / "add-relu" / "1" / "best")
-    assert [file.name for file in best.helpers] == ["launching.py", "planning.py"]
+    assert [file.name for file in best.files] == ["add_relu.py"]
     assert playground.end()["best"] == best.digest
     assert server.asked == []
 

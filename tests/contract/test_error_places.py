@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("triton")
 
-from passnet_core.bundles import carried
+from passnet_core.bundles import launcher
 from passnet_core.execution.backends.local import LocalBackend
 from passnet_core.fx.loading import BundleLine
 from passnet_core.judge.stages import compilation
@@ -60,7 +60,7 @@ def test_a_helper_that_a_bundle_carries_is_not_at_fault() -> None:
     assert error_places.at_fault([called, inside]) == called
     assert error_places.at_fault([inside]) == inside
     assert error_places.at_fault([inside, called]) == called
-    assert {file.name for file in carried.FOLDER.glob("*.py")} == error_places.CARRIED
+    assert launcher.NAME == error_places.LAUNCHER
 
 
 def test_a_compilers_error_is_placed_in_the_kernel(tmp_path: Path) -> None:

@@ -1,21 +1,22 @@
 """Functions and sums that passes by rules take to give the last bit of PyTorch's own kernels."""
 
+import shutil
 from pathlib import Path
 
-from passnet_core.bundles import carried
+from passnet_core.solvers.rules.helpers import FILES, FOLDER
 from tests.contract.interpreted import HEAD, run_interpreted
 
 MODULES = """
 from numerics import *
-from planning import *
+from launch_sizes import *
 import numpy as np
 """
 
 
 def run(script: str, folder: Path) -> str:
     (folder / "pass_dir").mkdir()
-    for module in (carried.numerics(), carried.planning()):
-        (folder / "pass_dir" / module.name).write_text(module.code)
+    for name in FILES:
+        shutil.copy(FOLDER / name, folder / "pass_dir")
     return run_interpreted(script, folder, head=HEAD + MODULES)
 
 

@@ -5,8 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from pages.ui.drafting import TEMPLATES
-from passnet_core.bundles import carried
 from passnet_core.bundles.static_rules.findings import findings
 from passnet_core.execution.backends.local import LocalBackend
 from passnet_core.records import Bundle, EvalSpec, Job, PassFile, Stage, Subgraph, TensorSpec, Verdict
@@ -35,21 +33,13 @@ def subgraph(name: str) -> Subgraph:
 
 
 def test_every_template_is_tested_except_the_helper() -> None:
-    assert {file.stem for file in FOLDER.glob("*.py")} == {*SUBGRAPHS, "5_helper", "6_kept_launch"}
+    assert {file.stem for file in FOLDER.glob("*.py")} == {*SUBGRAPHS, "5_helper"}
 
 
 @pytest.mark.parametrize("name", SUBGRAPHS)
 def test_a_template_breaks_no_rule_and_its_values_are_right(backend: LocalBackend, name: str) -> None:
     code = (FOLDER / f"{name}.py").read_text(encoding="utf-8")
     accepted(backend, name, Bundle((PassFile("template.py", code),)))
-
-
-def test_the_launcher_is_offered_and_serves_a_template(backend: LocalBackend) -> None:
-    assert TEMPLATES[-1].title.startswith("Launcher, for a file named launching.py")
-    assert TEMPLATES[-1].code == carried.launching().code
-    code = (FOLDER / "6_kept_launch.py").read_text(encoding="utf-8")
-    assert code in [each.code for each in TEMPLATES]
-    accepted(backend, "1_pointwise", Bundle((PassFile("template.py", code),), (carried.launching(),)))
 
 
 def accepted(backend: LocalBackend, name: str, bundle: Bundle) -> None:

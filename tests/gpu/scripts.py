@@ -1,19 +1,19 @@
 """Running a script on the GPU in a process of its own, also beside a file that bundles carry."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-from passnet_core.records import PassFile
 from tests.waiting import seconds
 
 PROJECT = Path(__file__).resolve().parents[2]
 
 
-def run_beside(carried: PassFile, script: str, folder: Path) -> None:
+def run_beside(file: Path, script: str, folder: Path) -> None:
     """Run the script, which can import the file. Raises AssertionError with what it printed if it fails."""
-    (folder / carried.name).write_text(carried.code)
+    shutil.copy(file, folder)
     run_apart(script, folder)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from passnet_core.bundles import carried
+from passnet_core.bundles.launcher import FILE, with_launcher
 from passnet_core.execution.backends.base import CompileKernels
 from passnet_core.execution.backends.local import LocalBackend
 from passnet_core.records import LAUNCHED, Bundle, Device, EvalSpec, Job, PassFile, Stage, Subgraph, TensorSpec, Verdict
@@ -18,13 +18,14 @@ from tests.waiting import seconds
 pytestmark = pytest.mark.gpu
 
 SCRIPT = """
+import functools
 import torch
 import triton
 import triton.language as tl
-from launching import LAUNCHES, Launch, facts, lean_launch
+from launching import LAUNCHES, lean
 
 @triton.jit
-def scale_kernel(x_ptr, out_ptr, count, step, factor, SHIFT: tl.constexpr, BLOCK: tl.constexpr):
+def scale_kernel(x_ptr, out_ptr, count, step, factor, SHIFT: tl.constexpr, BLOCK: tl.constexpr = 256):
     at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     inside = at < count
     tl.store(out_ptr + at, tl.load(x_ptr + at * step, mask=inside) * factor + SHIFT, mask=inside)
@@ -37,7 +38,7 @@ def check(x, count, step=1, factor=2.0):
         scale_kernel[grid](x, wanted, count, step, factor, SHIFT=1.0, BLOCK=256)
     for _ in range(2):
         found.zero_()
-        lean_launch(scale_kernel, grid, (x, found, count, step, factor), {"SHIFT": 1.0, "BLOCK": 256})
+        lean(scale_kernel)[grid](x, found, count, step, factor, SHIFT=1.0, BLOCK=256)
         torch.cuda.synchronize(x.device)
         assert torch.equal(found, wanted), (x.dtype, count, step)
 
@@ -52,13 +53,12 @@ CASES = {
     "floats": "for factor in (0.0, -0.0, 1.0, 0.1): check(x, 100, factor=factor)",
     "an empty grid": """
 out = torch.zeros_like(x)
-launch = Launch(scale_kernel, (0,), (x, out), {"count": 5000, "step": 1, "factor": 2.0, "SHIFT": 1.0, "BLOCK": 256})
-launch(x, out)
+lean(scale_kernel)[(0,)](x, out, 5000, 1, 2.0, SHIFT=1.0, BLOCK=256)
 assert not out.any()
 """,
     "another stream": """
 out, side = torch.zeros_like(x), torch.cuda.Stream()
-launch = Launch(scale_kernel, (20,), (x, out), {"count": 5000, "step": 1, "factor": 2.0, "SHIFT": 1.0, "BLOCK": 256})
+launch = functools.partial(lean(scale_kernel)[(20,)], count=5000, step=1, factor=2.0, SHIFT=1.0, BLOCK=256)
 launch(x, out)
 out.zero_()
 graph = torch.cuda.CUDAGraph()
@@ -83,7 +83,7 @@ if torch.cuda.device_count() > 1:
 seen = []
 hook = lambda metadata: seen.append(metadata.get()["name"])
 out = torch.zeros_like(x)
-launch = Launch(scale_kernel, (20,), (x, out), {"count": 5000, "step": 1, "factor": 2.0, "SHIFT": 1.0, "BLOCK": 256})
+launch = functools.partial(lean(scale_kernel)[(20,)], count=5000, step=1, factor=2.0, SHIFT=1.0, BLOCK=256)
 launch(x, out)
 triton.knobs.runtime.launch_enter_hook.add(hook)
 launch(x, out)
@@ -91,6 +91,13 @@ launch(x, out)
 triton.knobs.runtime.launch_enter_hook.remove(hook)
 launch(x, out)
 assert seen == ["scale_kernel"] * 2
+""",
+    "a default, and a grid that is a number or worked out": """
+for grid in (20, (20,), lambda meta: (triton.cdiv(5000, meta["BLOCK"]),)):
+    out = torch.zeros_like(x)
+    for _ in range(2):
+        lean(scale_kernel)[grid](x, out_ptr=out, factor=2.0, count=5000, SHIFT=1.0, step=1)
+    assert torch.equal(out, x * 2 + 1)
 """,
     "an unknown Triton": 'triton.__version__ = "9.9.9"; check(x, 1000); check(x[1:], 77)',
     "a Triton that launches otherwise than its version does": """
@@ -104,8 +111,7 @@ part = x.double()
 wanted = ((x * 0.1).double() + 1.0).float(), (part * torch.tensor(0.1).double().item() + 1.0).float()
 for fused in (False, True):
     out = torch.zeros_like(x)
-    named = {"count": 5000, "step": 1, "factor": 0.1, "SHIFT": 1.0, "BLOCK": 256}
-    Launch(scale_kernel, (20,), (x, out), named, enable_fp_fusion=fused).call(x, out)
+    lean(scale_kernel)[(20,)](x, out, 5000, 1, 0.1, BLOCK=256, SHIFT=1.0, enable_fp_fusion=fused)
     assert torch.equal(out, wanted[fused])
 """,
 }
@@ -113,16 +119,10 @@ for fused in (False, True):
 
 @pytest.mark.parametrize("lines", CASES.values(), ids=list(CASES))
 def test_a_lean_launch_does_what_the_kernel_does(lines: str, tmp_path: Path) -> None:
-    run_beside(carried.launching(), f"{SCRIPT}\n{lines}\n", tmp_path)
+    run_beside(FILE, f"{SCRIPT}\n{lines}\n", tmp_path)
 
 
-LEAN = RIGHT.replace(
-    "import triton.language as tl\n", "import triton.language as tl\nfrom launching import lean_launch\n"
-).replace(
-    "kernel[(triton.cdiv(a.numel(), 1024),)](a, b, out, a.numel(), BLOCK=1024)",
-    'lean_launch(kernel, (triton.cdiv(a.numel(), 1024),), (a, b, out), {"count": a.numel(), "BLOCK": 1024})',
-)
-BUNDLE = Bundle((PassFile("add_relu.py", LEAN),), (carried.launching(),))
+BUNDLE = with_launcher(Bundle((PassFile("add_relu.py", RIGHT),)))
 INPUTS = tuple(TensorSpec(name, (512, 1024), "float16", mean=0.0, std=1.0) for name in ("in_0", "in_1"))
 SUBGRAPH = Subgraph("float16/0/add-relu", "add-relu", "none", SOURCE, INPUTS)
 
@@ -135,7 +135,7 @@ def backend(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalBackend]:
 
 
 def test_the_judge_sees_lean_launches_as_launches_of_the_bundles_kernel(backend: LocalBackend) -> None:
-    assert "lean_launch(kernel" in LEAN
+    assert "lean(kernel)[" in BUNDLE.passes[0].code
     spec = EvalSpec(stage=Stage.VERIFY, device=Device.CUDA, deadline_s=seconds(120))
     found = backend.run(Job(SUBGRAPH, BUNDLE, spec), lambda event: None, threading.Event())
     assert found.verdict is Verdict.VALUES_ONLY, f"{found.reason} {found.evidence} {found.log_tail}"

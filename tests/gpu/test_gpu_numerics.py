@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from passnet_core.bundles import carried
+from passnet_core.solvers.rules.helpers import FOLDER
 from tests.gpu.scripts import run_beside
 
 pytestmark = pytest.mark.gpu
@@ -55,4 +55,4 @@ for dtype in (torch.float32, torch.float16, torch.bfloat16):
 
 @pytest.mark.parametrize("lines", CASES.values(), ids=list(CASES))
 def test_kernels_have_the_bits_of_eager(lines: str, tmp_path: Path) -> None:
-    run_beside(carried.numerics(), f"{HEAD}\n{lines}\n", tmp_path)
+    run_beside(FOLDER / "numerics.py", f"{HEAD}\n{lines}\n", tmp_path)

@@ -19,7 +19,7 @@ FUSED = Bundle(
         PassFile("fused.py", PASS.replace(FIRST, f"{FIRST}\n\n{REST}\n")),
         PassFile("variant.py", PASS.replace("Adds and rectifies", "The same for other ranks,")),
     ),
-    (PassFile("launching.py", "# what launches\n"),),
+    (PassFile("sharing.py", "# what is shared\n"),),
     author="rules",
 )
 UNTIMED = Bundle((PassFile("wide.py", PASS.replace("Adds and rectifies", "Does wide things")),), author="rules")
@@ -85,7 +85,7 @@ def test_a_bundle_that_is_open_shows_what_it_says_its_graph_code_and_times(visit
     assert list(times["× eager"]) == ["1", "2.50× (2.42 to 2.58)"]
     assert "of-rules" in next(each.query_string for each in page_links(app) if "its run" in each.label)
     drawn = [str(getattr(each.proto, "json", "")) for each in app.get("bidi_component")]
-    assert any("add_relu_kernel" in each and "launching.py" in each for each in drawn)
+    assert any("add_relu_kernel" in each and "sharing.py" in each for each in drawn)
     assert any("fused" in each and '"title"' in each for each in drawn)
 
 

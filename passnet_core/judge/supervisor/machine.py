@@ -23,10 +23,8 @@ JUDGING = ("judge", "fx", "bundles", "graphs", "operations", "scoring", "records
 NOT_JUDGING = (
     "judge/supervisor/confined.py",
     "records/trajectories.py",
-    "bundles/carried.py",
-    "bundles/carried_files/launching.py",
-    "bundles/carried_files/numerics.py",
-    "bundles/carried_files/planning.py",
+    "bundles/launcher.py",
+    "bundles/launcher_file/launching.py",
 )
 """Files in these parts that decide nothing: no verdict's processes import them, and a test holds that."""
 

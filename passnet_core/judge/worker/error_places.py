@@ -20,8 +20,8 @@ QUOTED = re.compile(r"^\w+\((['\"])(.*)\1,?\)$", re.DOTALL)
 """An exception as Python writes it, ValueError('its message')."""
 OF_MACHINE = re.compile(r"(?<![\w.])/[^\s'\":,()]*/(?:site-packages|python3\.\d+)/")
 
-CARRIED = frozenset({"launching.py", "planning.py", "numerics.py"})
-"""Helpers that bundles carry along. An exception in one comes from what the line above gave it."""
+LAUNCHER = "launching.py"
+"""The helper that an export may add. An exception in it comes from what the line above gave it."""
 
 REMEDIES = (
     (
@@ -79,7 +79,7 @@ def places(error: BaseException, folder: Path) -> list[BundleLine]:
 
 def at_fault(found: Sequence[BundleLine]) -> BundleLine:
     """The line to name of those that led to an exception: the last one that the author of the bundle wrote."""
-    return next((each for each in reversed(found) if each.file not in CARRIED), found[-1])
+    return next((each for each in reversed(found) if each.file != LAUNCHER), found[-1])
 
 
 def message(error: BaseException) -> str:

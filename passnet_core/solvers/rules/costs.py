@@ -111,7 +111,7 @@ def _rate(dtype: str) -> float:
 
 def pass_costs(form: Form, place: int) -> Costs:
     """What one call of a pass does in one of the form's subgraphs."""
-    views = sum(bool(each.steps) and not each.whole for each in form.results)
+    views = sum(bool(each.steps) for each in form.results)
     before = PASS_US + COLD_US + ALLOCATION_US * len(form.allocated)
     costs: list[Cost] = []
     for code in form.kernels:

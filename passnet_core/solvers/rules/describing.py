@@ -83,8 +83,6 @@ def _reasons(forms: Sequence[Form]) -> list[str]:
         found.append("After each operation values are rounded to the tensors' dtype, where eager rounds them.")
     if any(space.ordered for code in codes for space in code.spaces):
         found.append("Sums of rows are taken in the order of eager's threads, which decides how they are rounded.")
-    if any(each.steps and each.whole for form in forms for each in form.results):
-        found.append("Results are laid out at once as the views at the end of the pattern show them.")
     if any(each in given for form in forms for each in form.stored):
         found.append("An input is changed in place, as the graph has it.")
     if len(forms) > 1:

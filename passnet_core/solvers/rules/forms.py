@@ -14,10 +14,10 @@ from passnet_core.solvers.rules.coordinates import Split
 from passnet_core.solvers.rules.dtypes import DType
 from passnet_core.solvers.rules.grouping import planned
 from passnet_core.solvers.rules.kernels import Code, Output, Unsupported
-from passnet_core.solvers.rules.layouts import root_of, strides_of
+from passnet_core.solvers.rules.layouts import root_of
 from passnet_core.solvers.rules.lowering import Literal, Lowering
 from passnet_core.solvers.rules.shared import DEVICE, FoundRegion, Shared
-from passnet_core.solvers.rules.sizes import Size, assuming, product
+from passnet_core.solvers.rules.sizes import Size, assuming
 from passnet_core.solvers.rules.values import Cast, Stored, Value, below
 
 FUNCTIONS = ("torch", "torch.functional")
@@ -29,13 +29,12 @@ SHAPED = mapping("shaped")
 class Result:
     """A tensor that the pass returns.
 
-    storage: the tensor in whose memory it lies. steps: Python that makes it a view of that; none if
-    it is that tensor. whole: it takes all of that memory, and nobody else needs it."""
+    storage: the tensor in whose memory it lies. steps: Python that makes it a view of that; none if it is that
+    tensor."""
 
     name: str
     storage: str
     steps: tuple[str, ...] = ()
-    whole: bool = False
 
 
 @dataclass
@@ -142,7 +141,7 @@ class _Results:
         except Split as split:
             raise Unsupported("a view that takes a computed coordinate apart") from split
         stored = {each.tensor: each.value for code in kernels for each in code.outputs}
-        results = [self._result(each, *chains[each], chains) for each in names]
+        results = [self._result(each, *chains[each]) for each in names]
         return Form(self.inputs, results, stored, kernels, self.found)
 
     def _is_input(self, name: str) -> bool:
@@ -172,7 +171,7 @@ class _Results:
             return value.tensor, tuple(reversed(chain))
         return name, tuple(reversed(chain))
 
-    def _result(self, name: str, storage: str, chain: tuple[Node, ...], chains: dict[str, Any]) -> Result:
+    def _result(self, name: str, storage: str, chain: tuple[Node, ...]) -> Result:
         tensor = self.into.get(storage, storage)
         chain = tuple(
             each for each in chain if all(self.values[each.name] is not self.values[name] for name in each.inputs)
@@ -180,16 +179,10 @@ class _Results:
         if not chain:
             return Result(tensor, tensor)
         steps = tuple(f"{each.name} = {self._step(each, storage, tensor, chain)}" for each in chain)
-        alone = sum(each == storage for each, _ in chains.values()) == 1 and tensor == storage
-        value, base = self._value(name), self.values[storage]
-        strides = strides_of(value)
-        whole = alone and not self._is_input(storage) and strides is not None
-        whole = whole and product(value.shape).seems(product(base.shape))
-        whole = whole and all(stride or size.value == 1 for stride, size in zip(strides or (), value.shape))
-        return Result(chain[-1].name, tensor, steps, whole)
+        return Result(chain[-1].name, tensor, steps)
 
     def _step(self, node: Node, storage: str, tensor: str, chain: Sequence[Node]) -> str:
-        """Python that makes a view of a chain, where the launch is planned."""
+        """Python that makes a view of a chain."""
         kept = {id(self.values[each.name]): each.name for each in chain} | {id(self.values[storage]): tensor}
         known = [id(self.values[each]) in kept or self._is_input(each) for each in node.inputs]
         if (label := operator_label(node)) in SHAPED and not all(known):
@@ -199,7 +192,7 @@ class _Results:
         return expression(self._of(node, kept))
 
     def _of(self, node: Node, kept: Mapping[int, str]) -> Node:
-        """The operation with tensors by the names that they have where the launch is planned."""
+        """The operation with tensors by the names that they have in the replacement function."""
         names: dict[str, Argument] = {
             each: Ref(kept[id(self.values[each])]) for each in node.inputs if id(self.values[each]) in kept
         }

@@ -5,7 +5,6 @@ import logging
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from passnet_core.bundles import carried
 from passnet_core.bundles.static_rules.findings import findings
 from passnet_core.errors import BadInput, PlaygroundError
 from passnet_core.graphs.ir import Graph, NodeKind, Ref
@@ -18,6 +17,7 @@ from passnet_core.records import Bundle, Task
 from passnet_core.records.bundles import PassFile
 from passnet_core.solvers.rules.describing import docstring
 from passnet_core.solvers.rules.forms import Form, forms_of
+from passnet_core.solvers.rules.helpers import library
 from passnet_core.solvers.rules.kernels import Unsupported
 from passnet_core.solvers.rules.regions import FusedRegion, Surveyed
 from passnet_core.solvers.rules.shared import FoundRegion, Shared, extracted, loose_skeleton, skeleton, spelled_alike
@@ -122,7 +122,7 @@ class _Writing:
             together = self._together()
             if not self._regrouped(together):
                 break
-        names = Names(taken=("launching", "numerics", "planning", "torch", "triton", "tl", "libdevice"))
+        names = Names(taken=("torch", "triton", "tl", "libdevice", "math", "operator", *library()))
         passes: list[tuple[PassFile, list[Form]]] = []
         for own, each in zip(together, _widened(together)):
             name = names.free(title(own.graph))
@@ -138,7 +138,7 @@ class _Writing:
             reasons = "; ".join(dict.fromkeys(self.left)) or "there is no operation"
             raise BadInput(f"The rules cover nothing of {self.task.id}: {reasons}.")
         files = tuple(file for file, _ in passes)
-        bundle = Bundle(files, _carried(files), author="rules")
+        bundle = Bundle(files, author="rules")
         self._check(bundle)
         forms = [each for _, each in passes]
         return WrittenBundle(bundle, self.regions, forms, self.left, list(dict.fromkeys(self._libraries())))
@@ -207,13 +207,6 @@ class _Writing:
                     changed = True
             self.regions[index] = surveyed, regions
         return changed
-
-
-def _carried(passes: Sequence[PassFile]) -> tuple[PassFile, ...]:
-    """The helper modules of these passes."""
-    found = (carried.launching(), carried.planning())
-    numerics = any("\nfrom numerics import " in each.code for each in passes)
-    return (*found, carried.numerics()) if numerics else found
 
 
 def _widened(together: Sequence[Shared]) -> list[Shared]:

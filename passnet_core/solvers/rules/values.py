@@ -297,7 +297,7 @@ class Order(Enum):
     each at a time. WARP: by a warp, one element each at a time. LAYER, GROUP, BATCH: as layer_norm and group_norm have
     it, and batch_norm of one example.
 
-    The values are what planning.py and numerics.py call the threads of each."""
+    The values are what helper_files/numerics.py calls the threads of each."""
 
     ANY = ""
     LANES = "summing_lanes"
@@ -322,7 +322,7 @@ class Reduction(Value):
     """The operand, reduced over some of its axes, which are missing in the shape.
 
     kind: sum, max, min, any, all, argmax or argmin. It is computed in the dtype's `work`, and rounded if asked.
-    order: in which order eager adds up float32 along the last axis, if these rules know it (planning.py)."""
+    order: in which order eager adds up float32 along the last axis, if these rules know it (helper_files/numerics.py)."""
 
     kind: str
     operand: Value

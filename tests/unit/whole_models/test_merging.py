@@ -14,24 +14,24 @@ def file(name: str, code: str = "") -> PassFile:
 
 def test_a_part_of_a_bundle_has_the_helpers_that_it_needs_and_no_other() -> None:
     passes = (file("first", "from pass_dir.gate import swiglu\n"), file("second", "import torch\nimport planes as p\n"))
-    helpers = (file("gate", "import launching\n"), file("launching"), file("planes"), file("unused"))
+    helpers = (file("gate", "import shared\n"), file("shared"), file("planes"), file("unused"))
     bundle = Bundle(passes, helpers, author="reference")
     part = with_passes(bundle, ["first"])
     assert [each.name for each in part.passes] == ["first.py"]
-    assert [each.name for each in part.helpers] == ["gate.py", "launching.py"]
+    assert [each.name for each in part.helpers] == ["gate.py", "shared.py"]
     assert part.author == "reference"
     assert [each.name for each in with_passes(bundle, ["second"]).helpers] == ["planes.py"]
 
 
 def test_equal_helpers_are_shared_and_others_renamed() -> None:
-    one = Bundle((file("norm", "from gate import run\n"),), (file("gate", "A = 1\n"), file("launching", "L = 1\n")))
-    two = Bundle((file("norm", "from gate import run\n"),), (file("gate", "A = 2\n"), file("launching", "L = 1\n")))
+    one = Bundle((file("norm", "from gate import run\n"),), (file("gate", "A = 1\n"), file("shared", "L = 1\n")))
+    two = Bundle((file("norm", "from gate import run\n"),), (file("gate", "A = 2\n"), file("shared", "L = 1\n")))
     both = merged([one, two], author="rules")
     assert [each.name for each in both.passes] == ["norm.py", "norm_1.py"]
     assert [each.code for each in both.passes] == ["from gate import run\n", "from gate_1 import run\n"]
     assert {each.name: each.code for each in both.helpers} == {
         "gate.py": "A = 1\n",
-        "launching.py": "L = 1\n",
+        "shared.py": "L = 1\n",
         "gate_1.py": "A = 2\n",
     }
     assert both.author == "rules"

@@ -8,7 +8,7 @@
 import torch
 import triton
 import triton.language as tl
-from launching import Launch, facts
+from launching import lean
 
 
 def pattern(a, b):
@@ -31,27 +31,14 @@ def add_relu_kernel(
     tl.store(out_ptr + offsets, tl.where(total < 0, SLOPE, total), mask=inside)
 
 
-LAUNCHES = {}
-
-
 @torch.fx.wrap
 def add_relu(a, b):
     out = torch.empty(a.shape, dtype=a.dtype, device=a.device)
-    key = facts(a, b)
-    launch = LAUNCHES.get(key)
-    if launch is None:
-        launch = LAUNCHES[key] = planned(a, b, out)
-    launch(a, b, out)
-    return out
-
-
-def planned(a, b, out):
     (a_row, a_column), (b_row, b_column) = a.stride(), b.stride()
-    constants = {
-        "SLOPE": 0.0, "BLOCK": 256, "count": out.numel(), "columns": out.shape[1],
-        "a_row": a_row, "a_column": a_column, "b_row": b_row, "b_column": b_column,
-    }
-    return Launch(add_relu_kernel, (triton.cdiv(out.numel(), 256),), (a, b, out), constants, num_warps=2)
+    lean(add_relu_kernel)[(triton.cdiv(out.numel(), 256),)](
+        a, b, out, out.numel(), out.shape[1], a_row, a_column, b_row, b_column, SLOPE=0.0, BLOCK=256, num_warps=2
+    )
+    return out
 
 
 def replacement_func():

@@ -1,7 +1,7 @@
 import torch
 import triton
 import triton.language as tl
-from launching import lean_launch
+from launching import lean
 
 
 def pattern(x):
@@ -24,8 +24,8 @@ def row_mean_kernel(x_ptr, out_ptr, columns, x_row, x_column, BLOCK: tl.constexp
 def row_mean(x):
     rows, columns = x.shape
     out = torch.empty((rows,), dtype=x.dtype, device=x.device)
-    constants = {"BLOCK": triton.next_power_of_2(columns)}
-    lean_launch(row_mean_kernel, (rows,), (x, out, columns, *x.stride()), constants, num_warps=1)
+    block = triton.next_power_of_2(columns)
+    lean(row_mean_kernel)[(rows,)](x, out, columns, *x.stride(), BLOCK=block, num_warps=1)
     return out
 
 

@@ -1,15 +1,16 @@
-"""What passes by rules use to plan their launches: sizes, strides and tiles."""
+"""How passes by rules choose what they launch: sizes, strides and tiles."""
 
+import shutil
 from pathlib import Path
 
-from passnet_core.bundles import carried
+from passnet_core.solvers.rules.helpers import FOLDER
 from tests.contract.interpreted import run_interpreted
 
 
 def run(script: str, folder: Path) -> str:
     (folder / "pass_dir").mkdir()
-    (folder / "pass_dir" / "planning.py").write_text(carried.planning().code)
-    return run_interpreted(script, folder, head="import itertools\nimport torch\nfrom planning import *\n")
+    shutil.copy(FOLDER / "launch_sizes.py", folder / "pass_dir")
+    return run_interpreted(script, folder, head="import itertools\nimport torch\nfrom launch_sizes import *\n")
 
 
 def test_merged_dimensions_reach_the_same_elements(tmp_path: Path) -> None:
@@ -61,18 +62,6 @@ for order in itertools.permutations(range(4)):
     permuted = torch.empty([shape[axis] for axis in order]).permute([order.index(axis) for axis in range(4)])
     assert tuple(permuted.shape) == shape
     assert empty_ordered(shape, order, dtype=torch.float16, device="cpu").stride() == permuted.stride()
-"""
-    run(told, tmp_path)
-
-
-def test_an_allocation_lies_as_the_tensor_that_it_was_made_for(tmp_path: Path) -> None:
-    told = """
-last = torch.empty(1, 4, 3, 3).to(memory_format=torch.channels_last)
-for tensor in (torch.empty(2, 3), torch.empty(2, 3).t().half(), last):
-    new = allocation(tensor)
-    one, other = new(), new()
-    assert (one.shape, one.stride(), one.dtype) == (tensor.shape, tensor.stride(), tensor.dtype)
-    assert one.data_ptr() != other.data_ptr()
 """
     run(told, tmp_path)
 

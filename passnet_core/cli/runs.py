@@ -127,7 +127,7 @@ def add_commands(commands: Any) -> None:
     bundling.add_argument(
         "--launcher",
         action="store_true",
-        help="add a helper that keeps compiled kernels, for where replacement functions themselves are called and timed",
+        help="add a helper that keeps compiled kernels, for use where replacement functions themselves are called",
     )
     reproducing = of_a_run(
         "reproduce", runs_reproduce, "write an outcome as one Python file that needs torch and Triton only"

@@ -622,6 +622,20 @@ def test_the_witness_checks_a_timed_call_as_the_referee_would(
     assert there.verdict is verdict, there.problem
 
 
+def test_a_timed_result_may_repeat_its_elements_as_eagers_does(witness: WorkerProcess) -> None:
+    usual = Preparation(Contender.EAGER, ADD_RELU, Capture.DIRECT, Device.CPU)
+    code = ADD_RELU.replace("return (tmp_1,)", "return (tmp_1[:1].expand(5, -1),)")
+    witness.prepare("eager", replace(usual, source=code))
+    try:
+        (eager,) = witness.recall("eager", fills(), 0, [12])
+        value = eager.outputs[0].value[:1].expand(5, -1)
+        assert value.stride()[0] == 0
+        found = witness.checked(fills(), 0, 12, returned([value]))
+        assert found.verdict is None, found.problem
+    finally:
+        witness.prepare("eager", usual)
+
+
 def test_a_fault_during_timed_calls_is_reported_and_the_worker_goes_on(witness: WorkerProcess) -> None:
     first, second = fills()
     with pytest.raises(CandidateFault, match="float11"):

@@ -43,6 +43,11 @@ assert torch.equal(whole, wanted) and torch.equal(view, wanted[COUNT // 2 :])
 assert view.untyped_storage().data_ptr() == whole.untyped_storage().data_ptr()
 assert known.copied, "copies alone make the results"
 
+# a tensor of no axes
+one = place("made 0", (), strides=())
+found, watched, _ = both(plan([], one, [{"bytes": 4, "fill": bytes_of(1.5)}]), (x,))
+assert found.shape == () and found.item() == watched.item() == 1.5
+
 # memory that nobody writes holds nonsense where calls are watched, another in the next one
 (_, watched, known) = both(plan([], OUT, [made()]), (x,))
 assert watched.abs().min() > 1e30 and not torch.equal(watched, known.watching([KEY])[KEY](x))

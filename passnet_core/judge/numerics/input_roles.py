@@ -11,7 +11,7 @@ from passnet_core.graphs.effects import is_one_of, last_part
 from passnet_core.graphs.ir import Graph, Listed, Node, NodeKind, Ref, items_of
 from passnet_core.judge.numerics.constants import exact_constants
 from passnet_core.judge.numerics.draws.drawing import RECORDED_LIMIT
-from passnet_core.judge.numerics.integer_ranges import WholeRange, dtypes, indexings, whole_ranges
+from passnet_core.judge.numerics.integer_ranges import WholeRange, dtypes, indexings, sources, whole_ranges
 from passnet_core.judge.numerics.parameters import parameters
 from passnet_core.judge.protocol.reference_bench import InputRole
 from passnet_core.operations.binding import bind, regular
@@ -34,6 +34,7 @@ def roles(graph: Graph, specs: Sequence[TensorSpec]) -> dict[str, InputRole]:
     found: dict[str, InputRole] = {
         node.name: InputRole(number=node.target.startswith("torch.Sym")) for node in graph.inputs
     }
+    inputs_of = sources(graph)
     for node in graph.operations:
         first = node.operand
         passes_through = node.kind is NodeKind.METHOD and node.target in named("passed_through")
@@ -44,8 +45,9 @@ def roles(graph: Graph, specs: Sequence[TensorSpec]) -> dict[str, InputRole]:
             if name is not None:
                 tables = found[name].tables + (((looked_up, axis),) if looked_up is not None else ())
                 found[name] = replace(found[name], index=True, tables=tables)
-            if looked_up is not None:
-                found[looked_up] = replace(found[looked_up], looked_up=(*found[looked_up].looked_up, axis))
+            # what a table is computed of is taken to be as long
+            for each in (looked_up,) if looked_up is not None else sorted(inputs_of.get(table, ())):
+                found[each] = replace(found[each], looked_up=(*found[each].looked_up, axis))
         variance = dict(bind(node).arguments).get("running_var")
         if isinstance(variance, Ref) and variance.name in origin:
             found[origin[variance.name]] = InputRole(variance=True)

@@ -12,7 +12,7 @@ import torch
 from passnet_core.graphs.effects import changed, has_effect, is_one_of, is_random, is_switch, last_part
 from passnet_core.graphs.ir import Graph, Listed, Node, NodeKind, Ref, Symbol, Value, items_of
 from passnet_core.operations.binding import bind
-from passnet_core.operations.kinds import mapping, named
+from passnet_core.operations.kinds import mapping, named, several
 from passnet_core.records import TensorSpec
 
 BEYOND = 3
@@ -36,6 +36,8 @@ angle is all that shows in its sine."""
 
 USUAL_SPREADS = 6
 """A float is taken to be at most so many spreads from its mean."""
+
+INDEXING = several("indexing")
 
 CONVERSIONS = {name: getattr(torch, dtype) for name, dtype in mapping("conversions").items()}
 
@@ -68,24 +70,22 @@ def indexings(node: Node) -> list[tuple[str, str, int]]:
     """(index, table, axis) for every value that the call uses as an index; table is empty if it is not known."""
     call = bind(node)
     arguments = dict(call.arguments)
-    table = index = None
-    axis: Value = 0
-    match call.target:
-        case "torch.nn.functional.embedding" | "torch.embedding":
-            table, index = arguments.get("weight"), arguments.get("input", arguments.get("indices"))
-        case "torch.index_select" | "torch.gather" | "Tensor.index_select" | "Tensor.gather":
-            table, index, axis = arguments.get("self"), arguments.get("index"), arguments.get("dim")
-        case "torch.nn.functional.one_hot" | "torch._C._nn.one_hot":
-            table, index = None, arguments.get("input", arguments.get("self"))
-        case "operator.getitem":
-            table, subscript = arguments.get("a"), arguments.get("b")
-            places = subscript if isinstance(subscript, tuple) else (subscript,)
-            if not isinstance(table, Ref) or any(place is None for place in places):
-                return []
-            return [(place.name, table.name, axis) for axis, place in enumerate(places) if isinstance(place, Ref)]
+    if call.target == "operator.getitem":
+        table, subscript = arguments.get("a"), arguments.get("b")
+        places = subscript if isinstance(subscript, tuple) else (subscript,)
+        if not isinstance(table, Ref) or any(place is None for place in places):
+            return []
+        return [(place.name, table.name, axis) for axis, place in enumerate(places) if isinstance(place, Ref)]
+    if (words := INDEXING.get(last_part(node))) is None:
+        return []
+    of_table, along, *of_index = words
+    table, axis = arguments.get(of_table), int(along) if along.isdecimal() else arguments.get(along)
+    index = next((arguments[each] for each in of_index if each in arguments), None)
     if not isinstance(index, Ref):
         return []
-    return [(index.name, table.name if isinstance(table, Ref) else "", axis if isinstance(axis, int) else 0)]
+    if not isinstance(table, Ref) or not isinstance(axis, int):
+        return [(index.name, "", 0)]
+    return [(index.name, table.name, axis)]
 
 
 @dataclass(frozen=True)
@@ -348,7 +348,7 @@ def recorded(spec: TensorSpec) -> ValueRange:
 
 def _is_index(graph: Graph, name: str) -> bool:
     """Whether something that depends on the input is used as an index, or in another way that may fail."""
-    known = _sources(graph)
+    known = sources(graph)
     for node in graph.operations:
         used = [index for index, _, _ in indexings(node)]
         if is_one_of(node, "other_uses"):
@@ -358,7 +358,8 @@ def _is_index(graph: Graph, name: str) -> bool:
     return False
 
 
-def _sources(graph: Graph) -> dict[str, frozenset[str]]:
+def sources(graph: Graph) -> dict[str, frozenset[str]]:
+    """Of each value the inputs on which it depends."""
     found: dict[str, frozenset[str]] = {}
     for node in graph.nodes:
         own = frozenset({node.name}) if node.kind is NodeKind.INPUT else frozenset()

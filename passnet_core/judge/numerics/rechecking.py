@@ -20,14 +20,18 @@ class RecallingReference(Computing, Protocol):
 
 def rechecked(witness: RecallingReference, fills: Fills, weights: int, seed: int, actual: Returned) -> RecheckedCall:
     """Compare what a call with this seed returned with eager. Results that are close to eager at FALLBACK_T pass:
-    with new inputs in every call, chance would take some honest result beyond the bound of the verdict. actual: on the
-    device of the witness's results."""
+    with new inputs in every call, chance would take some honest result beyond the bound of the verdict. How results lie
+    in memory says nothing here, since those recalled are copies. actual: on the device of the witness's results."""
     (eager,) = witness.recall(CallableName.EAGER, fills, weights, [seed])
     problem = comparing.structure_problem(eager, actual)
     if problem:
         return RecheckedCall(Verdict.WRONG_TYPE, problem)
     pairs = list(enumerate(zip(eager.outputs, actual.outputs)))
-    far = [each for each in pairs if comparing.compare(comparing.References(each[1][0]), each[1][1]).verdict]
+    far = [
+        (index, pair)
+        for index, pair in pairs
+        if comparing.compare(comparing.References(pair[0]), pair[1], memory=False).verdict
+    ]
     if not far:
         return RecheckedCall()
     exact: Returned | None
@@ -44,7 +48,7 @@ def rechecked(witness: RecallingReference, fills: Fills, weights: int, seed: int
     perturbed = PerturbedResults(witness, inputs, seed, eager=eager)
     for index, (wanted, given) in far:
         references = comparing.References(wanted, exact.outputs[index] if exact else None, perturbed.output(index))
-        difference = comparing.compare(references, given)
+        difference = comparing.compare(references, given, memory=False)
         if difference.verdict is not None and elements.FALLBACK_T not in difference.correct_at:
             return RecheckedCall(difference.verdict, f"output {index}: {difference.problem}")
     return RecheckedCall()

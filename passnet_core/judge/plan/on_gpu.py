@@ -336,7 +336,7 @@ class ReadyPlan:
         one = torch.tensor(list(fill), dtype=torch.uint8, device="cuda")
         dtype = getattr(torch, form["dtype"])
         if dtype.itemsize == len(fill):
-            return f"{name}.copy_({self._named('one', one.view(dtype))})"
+            return f"{name}.copy_({self._named('one', one.view(dtype)[0])})"
         whole = self._named("form", (torch.uint8, None, None))
         return f"part({name}, 0, {whole}).view(-1, {len(fill)}).copy_({self._named('one', one)})"
 

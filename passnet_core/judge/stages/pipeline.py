@@ -225,9 +225,9 @@ class JobPipeline:
         return True
 
     def _is_right_watched(self, graph: Graph, rewritten: Graph, asked: "PreparedJob") -> bool:
-        """Execute plans in Triton's interpreter as well, which sees what a GPU hides: two programs that store to one
-        element, a lane that a mask leaves out and that counts all the same. Note what is wrong with them. What the
-        interpreter does not run, it says nothing of."""
+        """Execute plans for another card in Triton's interpreter as well, which sees what a GPU hides: two programs
+        that store to one element, a lane that a mask leaves out and that counts all the same. Note what is wrong with
+        them. What the interpreter does not run, it says nothing of."""
         self._enter(Phase.VERIFY, "Watching what the kernels do to memory.")
         on_gpu = self.facts
         spec = replace(self.job.spec, device=Device.CPU, stage=Stage.VERIFY, capture=Capture.DIRECT)
@@ -236,7 +236,10 @@ class JobPipeline:
         try:
             with contextlib.ExitStack() as running:
                 start = functools.partial(self.workers.start, running, device=Device.CPU, compiling=False)
-                watched = self._asked(job, graph, rewritten, asked.candidate, start("witness"), asked.seed, start)
+                planner = start("candidate", self.bundle)
+                # it is told of another card: what is right on one alone is wrong there
+                planner.load(asked.planned.bundle)
+                watched = self._asked(job, graph, rewritten, planner, start("witness"), asked.seed, start)
                 self._is_right(replace(watched, beside_gpu=True), graph, rewritten)
         except CandidateEnd as end:
             if isinstance(end, CandidateFault) and end.kind == "outside":

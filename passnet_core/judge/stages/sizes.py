@@ -23,16 +23,16 @@ from passnet_core.records import TensorSpec
 
 Shapes = tuple[tuple[int, ...], ...]
 
-INTERPRETER_BUDGET_S = 5.0
+INTERPRETER_BUDGET_S = 3.0
 """How many seconds of work all calls together may be, in the interpreter and in comparing, before sizes are reduced."""
 COMPARED_ELEMENT_S = 1e-6
 """What drawing, eager, its float64 form and comparing take for each input element of a call."""
-LITTLE_WORK = 0.25
-"""Below which share of the work that a call may be the sizes grow again."""
+LITTLE_WORK, MUCH_WORK = 0.25, 1.5
+"""Below which share of the work that a call may be the sizes grow again, and above which they shrink."""
 WHOLE_AXIS_SHARE = 1.5
 """How much more work than the other calls those may be in which a certain axis has its recorded size."""
 
-PROBE_ELEMENTS = 32_768
+PROBE_ELEMENTS = 8_192
 """About how many input elements the call has that the estimate is made from. Smaller subgraphs need no estimate."""
 
 SMALL_ELEMENTS = 8_192
@@ -103,10 +103,13 @@ class Pace:
         self.choices: tuple[Shapes, ...] = (self.recorded,)
         """The shapes of the inputs, which the input draws take in turn."""
         self.turn = 0
-        self.calls = 1
-        """How many calls there are altogether."""
-        self.room = 1.0
-        """How many times the work of a call at the present sizes a call may be, as far as calls have shown."""
+        self.affordable_s = INTERPRETER_BUDGET_S
+        """How much work a call may be."""
+        self.room: float | None = None
+        """How many times the work of a call at the present sizes a call may be; None: no call of this turn has shown
+        it."""
+        self.dear: set[Shapes] = set()
+        """Those among the further choices at which a call was more work than it may be: once is enough."""
         self.known_roles: Mapping[str, InputRole] = {}
         self.probe: Probe | None = None
 
@@ -127,25 +130,30 @@ class Pace:
             return None
         return next((step for step in self.steps if step.elements <= PROBE_ELEMENTS), self.steps[-1])
 
-    def choose(self, work_per_element_s: float, calls: int) -> None:
-        """Choose the largest sizes at which so many calls are no more work than INTERPRETER_BUDGET_S, and further ones
-        in which each shrunk axis is whole. work_per_element_s: seconds per input element."""
-        self.calls = calls
-        self._choose(INTERPRETER_BUDGET_S / calls / (work_per_element_s + COMPARED_ELEMENT_S))
+    def choose(self, work_per_element_s: float, share: float) -> None:
+        """Choose the largest sizes at which a call is no more work than this share of INTERPRETER_BUDGET_S, and further
+        ones in which each shrunk axis is whole. work_per_element_s: seconds per input element."""
+        self.affordable_s = INTERPRETER_BUDGET_S * share
+        self._choose(self.affordable_s / (work_per_element_s + COMPARED_ELEMENT_S))
 
     def note(self, work_s: float | None) -> None:
         """Note the work of a call in the present input draw."""
-        if work_s is not None and self.shapes == self.choices[0]:
-            work_s += COMPARED_ELEMENT_S * self._computed(self.shapes)
-            self.room = max(self.room, INTERPRETER_BUDGET_S / self.calls / work_s)
+        if work_s is None or len(self.steps) == 1:
+            return
+        room = self.affordable_s / (work_s + COMPARED_ELEMENT_S * self._computed(self.shapes))
+        if self.shapes == self.choices[0]:
+            self.room = max(self.room or 0.0, room)
+        elif room < 1 / MUCH_WORK:
+            self.dear.add(self.shapes)
 
     def take_turn(self, turn: int) -> None:
-        """Go on to another input draw. If a call was much less work than it may be, sizes are larger from now on: the
-        kernels may have worked harder where their work was counted."""
-        if self.room > 1 / LITTLE_WORK and self.choices[0] != self.recorded:
+        """Go on to another input draw. If a call was much less work than it may be, or much more, sizes are larger or
+        smaller from now on: work need not follow the number of elements."""
+        if self.room is not None and not 1 / MUCH_WORK <= self.room <= 1 / LITTLE_WORK:
             # work may grow with the square of the elements
-            self._choose(self._computed(self.choices[0]) * math.sqrt(self.room))
-        self.turn, self.room = turn, 1.0
+            self._choose(self._computed(self.choices[0]) * (math.sqrt(self.room) if self.room > 1 else self.room))
+        self.choices = (self.choices[0], *(each for each in self.choices[1:] if each not in self.dear))
+        self.turn, self.room = turn, None
 
     def _choose(self, affordable: float) -> None:
         fitting = (step for step in self.steps if step.elements <= affordable)
@@ -311,10 +319,11 @@ def _sums(sizes: Sequence[int]) -> dict[int, tuple[int, int, int]]:
 
 
 def _sizes(shapes: Shapes) -> list[int]:
-    """The distinct sizes that can shrink, ordered by axis, leading axes first, and then from large to small."""
+    """The distinct sizes that can shrink, ordered by axis, the farthest from the last one first, and then from large to
+    small."""
     places: dict[int, int] = {}
     for shape in shapes:
-        for axis, size in enumerate(shape):
+        for axis, size in enumerate(shape, -len(shape)):
             if size > LEAST_SIZE:
                 places[size] = min(places.get(size, axis), axis)
     return sorted(places, key=lambda size: (places[size], -size))

@@ -42,6 +42,8 @@ from passnet_core.records import Accuracy, Capture, Device, Evidence, Profile, V
 T = TypeVar("T")
 
 NOISY_DRAWS = 2
+WATCHED_DRAWS = 3
+"""On how many of the input draws the interpreter watches what kernels do to memory, where a GPU has compared values."""
 DRAWN_AGAIN = ("typical 2",)
 """Draws that are made once more, with other numbers: errors that have a direction show in many elements."""
 
@@ -160,6 +162,8 @@ class VerifySession:
         self.strict = asked.job.spec.profile is Profile.STRICT
         self.input_draw = self.input_draws[0]
         """The one that is being compared."""
+        self.share = 1 / len(self.input_draws)
+        """How much of all work in the interpreter a call may be."""
         self.plan = BenchPlan(
             specs=self.specs,
             roles=tuple(self.roles.get(spec.name, PLAIN_ROLE) for spec in self.specs),
@@ -234,6 +238,10 @@ class VerifySession:
             # the first input draw fails as well, and says so
             return
         self.input_draws = (*found.draws, *(each for each in DRAWN_AGAIN if each not in found.draws))
+        self.share = 1 / len(self.input_draws)
+        if self.asked.beside_gpu:
+            kept = self.chance.sample(self.input_draws, k=min(WATCHED_DRAWS, len(self.input_draws)))
+            self.input_draws = tuple(each for each in self.input_draws if each in kept)
         self.noisy_draws = self._some_draws()
         self.evidence += _untold(found)
 
@@ -256,7 +264,7 @@ class VerifySession:
         except (EagerFailed, CandidateFault):
             return
         if work_s is not None:
-            self.pace.choose(work_s / probe.elements, len(self.input_draws))
+            self.pace.choose(work_s / probe.elements, self.share)
 
     def input_bytes(self, shapes: Shapes) -> int:
         """How many bytes the inputs of a call in these shapes have."""

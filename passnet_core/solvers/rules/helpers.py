@@ -1,5 +1,5 @@
-"""Functions that many passes of the rules need, and that each pass has in its own file: for sizes and tiles of launches,
-and for values to the last bit as eager has them. They import torch and triton, so the package reads them as text."""
+"""Functions that many passes of the rules need, and that each has in its own file: for sizes and tiles of launches, and
+for values to the last bit as eager has them. They import torch and triton, so the package reads them as text."""
 
 import ast
 from collections.abc import Mapping

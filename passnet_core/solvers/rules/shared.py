@@ -22,6 +22,7 @@ from passnet_core.graphs.spelling import Names
 from passnet_core.graphs.vocabulary import operator_label
 from passnet_core.operations.binding import bind
 from passnet_core.operations.kinds import mapping
+from passnet_core.solvers.rules.helpers import library
 from passnet_core.solvers.rules.kernels import Unsupported
 from passnet_core.solvers.rules.layouts import is_contiguous, strides_of
 from passnet_core.solvers.rules.lowering import Literal
@@ -32,12 +33,11 @@ MAY_DIFFER = mapping("may_differ")
 
 
 TAKEN = re.compile(
-    r"[irs]\d+[io]*|s\d*(_lanes|_each|_tiles)?|call_\d+|plan(_\d+|_for)?|launch(_\d+)?|planned|key|alike|latest_\w+|grid|block(_[mnk])?|blocks"
-    r"|rows?|columns?(_\w+)?|warps|stages|sides|counts|constants|outer\d*|r\d*|shape|strides|index|inside(_\w+)?|start|steps|tiles"
-    r"|rounded|divided|folded|halved|grown|united|recognizer|unlike|inverse|allocation|erf32|batch_(grown|lanes|united)|new_\w+|merged|empty_ordered|joint|facts|place|chosen"
-    r"|torch|triton|tl|libdevice|device|inf|\w+_(ptr|steps|shape|strides|offset|parts|held|kernel)"
+    r"[irs]\d+[io]*|s\d*(_lanes|_each|_tiles)?|grid|block(_[mnk])?|rows?|columns?(_\w+)?|warps|stages|sides|counts|outer\d*"
+    r"|r\d*|index|inside(_\w+)?|start|place|chosen"
+    r"|torch|triton|tl|libdevice|device|inf|math|operator|\w+_(ptr|steps|parts|held|kernel)"
 )
-"""Names that a pass file may have of its own."""
+"""Names that a pass file may have of its own, besides those of the helpers."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,9 @@ def extracted(surveyed: Surveyed, region: FusedRegion) -> FoundRegion:
     nodes = tuple(replace(graph.by_name[name], line=None) for name in region.nodes)
     free = Names(taken=[node.name for node in (*inputs, *nodes)])
     names = {
-        node.name: free.free(f"{node.name}_value") if TAKEN.fullmatch(node.name) else node.name
+        node.name: free.free(f"{node.name}_value")
+        if TAKEN.fullmatch(node.name) or node.name in library()
+        else node.name
         for node in (*inputs, *nodes)
     }
     read: dict[str, Argument] = {name: Ref(other) for name, other in names.items()}

@@ -1,5 +1,6 @@
 """The solver: a task's subgraphs in, a bundle out, without a model."""
 
+import builtins
 import contextlib
 import logging
 from collections.abc import Iterable, Iterator, Sequence
@@ -122,7 +123,7 @@ class _Writing:
             together = self._together()
             if not self._regrouped(together):
                 break
-        names = Names(taken=("torch", "triton", "tl", "libdevice", "math", "operator", *library()))
+        names = Names(taken=("torch", "triton", "tl", "libdevice", "math", "operator", *library(), *vars(builtins)))
         passes: list[tuple[PassFile, list[Form]]] = []
         for own, each in zip(together, _widened(together)):
             name = names.free(title(own.graph))

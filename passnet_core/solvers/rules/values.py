@@ -322,7 +322,7 @@ class Reduction(Value):
     """The operand, reduced over some of its axes, which are missing in the shape.
 
     kind: sum, max, min, any, all, argmax or argmin. It is computed in the dtype's `work`, and rounded if asked.
-    order: in which order eager adds up float32 along the last axis, if these rules know it (helper_files/numerics.py)."""
+    order: in which order eager adds up float32 along the last axis, if these rules know it."""
 
     kind: str
     operand: Value

@@ -32,11 +32,8 @@ def joint(one, other):
 
 def empty_ordered(shape, order, *, dtype, device):
     """A tensor without gaps whose dimensions lie in this order, the outermost first."""
-    strides, step = [0] * len(shape), 1
-    for axis in reversed(order):
-        strides[axis] = step
-        step *= max(shape[axis], 1)
-    return torch.empty_strided(shape, strides, dtype=dtype, device=device)
+    laid_out = torch.empty([shape[axis] for axis in order], dtype=dtype, device=device)
+    return laid_out.permute([order.index(axis) for axis in range(len(order))])
 
 
 def merged(sizes, *strides):

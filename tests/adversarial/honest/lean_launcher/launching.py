@@ -26,7 +26,7 @@ class lean:
         self.kernel = kernel
 
     def __getitem__(self, grid):
-        # Triton's interpreter and autotuners do more than launch a compiled kernel, and so does a grid that is worked out
+        # Triton's interpreter and autotuners do more than launch a compiled kernel, and a function gives another grid
         if not isinstance(self.kernel, JITFunction) or callable(grid):
             return self.kernel[grid]
         return functools.partial(_launch, self.kernel, grid if isinstance(grid, tuple) else (grid,))

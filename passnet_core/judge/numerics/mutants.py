@@ -207,6 +207,7 @@ ROUNDINGS: Mapping[str, Mapping[str, Slip]] = {
     },
 }
 """Ways to round that differ at halves or at whole numbers only."""
+WHOLE = frozenset({"round", "floor", "ceil", "trunc"})
 
 
 SMALL = 1e-6
@@ -570,6 +571,12 @@ class _Maker:
                 steps = _Steps(self.graph)
                 slip(steps, node, first)
                 yield said, steps.in_place_of(node)
+            steps, known = _Steps(self.graph), self.types.get(first.name)
+            if name in WHOLE and len(node.args) == 1 and known in (torch.float32, torch.float64):
+                # clamped, so that it is the same on every machine
+                cut = steps.method("clamp", steps.like(node, first), -(2.0**31), 2.0**31 - 128)
+                steps.method("to", steps.method("to", cut, torch.int32), known)
+                yield f"{name} by way of int32", steps.in_place_of(node)
             steps = _Steps(self.graph)
             if name in ("ne", "eq") and node.args == (first, first):
                 steps.call(*(("torch.lt", first, -math.inf) if name == "ne" else ("torch.le", first, math.inf)))

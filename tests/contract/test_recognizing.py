@@ -1,5 +1,6 @@
 """The arguments of a call are recognized as those of the last one by all that a plan depends on."""
 
+import weakref
 from typing import Any
 
 import pytest
@@ -39,3 +40,11 @@ def test_what_a_plan_depends_on_is_looked_at(name: str) -> None:
             torch.empty_strided(each.shape, each.stride(), dtype=each.dtype) if each is X else each for each in one
         )
         assert recognizer(one)(*again)
+
+
+def test_what_is_recognized_is_not_kept() -> None:
+    given = torch.zeros(3)
+    known, alive = recognizer((given, 1)), weakref.ref(given)
+    del given
+    assert alive() is None
+    assert known(torch.ones(3), 1)

@@ -81,7 +81,10 @@ class GpuPlans:
         """Take a plan again, whose constants may have changed. Those of the same form stay where they are, since a CUDA
         graph may read them there."""
         before = self.known.get(asked)
-        if before is None or before.plan != plan or not before.holds(constants):
+        if before is not None and before.plan == plan and before.has_room_for(constants):
+            for old, new in zip(before.constants, constants):
+                old.copy_(new)
+        else:
             self.learn(asked, plan, constants)
 
     def forget(self) -> None:
@@ -166,7 +169,8 @@ def recognizer(arguments: Sequence[Any]) -> Function:
         return _never
     space: dict[str, Any] = {
         "check": TensorGuards(*tensors, dynamic_dims_sizes=None, dynamic_dims_strides=None).check,
-        "then": list(map(_exactly, arguments)),
+        # a tensor must not be kept: its memory may be that of a CUDA graph
+        "then": [None if isinstance(each, torch.Tensor) else _exactly(each) for each in arguments],
         "exactly": _exactly,
     }
     names = [f"a{index}" for index in range(len(arguments))]
@@ -239,14 +243,9 @@ class ReadyPlan:
         self.call = None
         return self._watched
 
-    def holds(self, constants: Sequence[torch.Tensor]) -> bool:
-        """Let its constants hold these, where they are. Return whether they have the same sizes; if not, nothing has
-        changed."""
-        if [each.shape for each in self.constants] != [each.shape for each in constants]:
-            return False
-        for before, after in zip(self.constants, constants):
-            before.copy_(after)
-        return True
+    def has_room_for(self, constants: Sequence[torch.Tensor]) -> bool:
+        """Whether its own constants have the sizes of these."""
+        return [each.shape for each in self.constants] == [each.shape for each in constants]
 
     def same_copies(self, result: Any, without: Any) -> Iterator[str]:
         """Say which results are what they also are if no kernel does anything, since copies have made them."""

@@ -41,11 +41,8 @@ def bind(node: Node) -> Call:
     if not call.target.endswith(WITH_INDICES):
         return call
     # torch.fx sees what torch.nn.functional.max_pool2d calls where it is asked for indices
-    return Call(call.target.removesuffix(WITH_INDICES), _asking_for_indices(call.arguments))
-
-
-def _asking_for_indices(arguments: tuple[tuple[str, Value], ...]) -> tuple[tuple[str, Value], ...]:
-    return tuple((name, True if name == "return_indices" else value) for name, value in arguments)
+    asking = tuple((name, True if name == "return_indices" else value) for name, value in call.arguments)
+    return Call(call.target.removesuffix(WITH_INDICES), asking)
 
 
 def regular(graph: Graph) -> Graph:

@@ -236,9 +236,10 @@ class JobPipeline:
         try:
             with contextlib.ExitStack() as running:
                 start = functools.partial(self.workers.start, running, device=Device.CPU, compiling=False)
+                assert self.bundle is not None
                 planner = start("candidate", self.bundle)
                 # it is told of another card: what is right on one alone is wrong there
-                planner.load(asked.planned.bundle)
+                planner.load(self.bundle)
                 watched = self._asked(job, graph, rewritten, planner, start("witness"), asked.seed, start)
                 self._is_right(replace(watched, beside_gpu=True), graph, rewritten)
         except CandidateEnd as end:

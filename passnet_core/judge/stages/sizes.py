@@ -365,12 +365,14 @@ _VIEWS = frozenset({"view", "reshape", "unflatten"})
 
 class _SizesFit(TorchFunctionMode):
     """Refuses convolutions whose sizes do not fit, which torch lets pass if tensors are on the meta device, and notes
-    the shapes before and after each view, and the windows of convolutions."""
+    the shapes before and after each view, the windows of convolutions, and for each subscript whether it takes nothing
+    or everything."""
 
     def __init__(self) -> None:
         super().__init__()
         self.views: list[tuple[torch.Size, torch.Size]] = []
         self.windows: list[torch.Size] = []
+        self.taken: list[tuple[bool, bool]] = []
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         name = getattr(func, "__name__", "")
@@ -380,6 +382,8 @@ class _SizesFit(TorchFunctionMode):
         if name in _VIEWS:
             operand = next(iter((*args, *(kwargs or {}).values())))
             self.views.append((operand.shape, result.shape))
+        if name == "__getitem__" and isinstance(result, torch.Tensor):
+            self.taken.append((not result.numel(), result.numel() == args[0].numel()))
         return result
 
     def _check(self, name: str, given: Mapping[str, Any]) -> None:
@@ -418,8 +422,9 @@ class Probe:
 
     def form(self, shapes: Shapes, graph: Graph | None = None) -> tuple[Any, ...] | None:
         """The rank and dtype of every output, or None if the subgraph does not run at these sizes, or does something
-        else there that no pass need expect: if a view joins other axes than at the recorded sizes, or a convolution
-        has another window. graph: with other numbers than the subgraph's, if it is not that.
+        else there that no pass need expect: if a view joins other axes than at the recorded sizes, a convolution has
+        another window, or a slice takes nothing or everything that takes a part there. graph: with other numbers than
+        the subgraph's, if it is not that.
 
         A view does so where a number in the source was an axis that shrinks: x.view(4, 256, -1, 128) of (2, 256, 256)
         would take one axis to be both the batch and the rest of the last one. Windows are often written out."""
@@ -429,7 +434,7 @@ class Probe:
         else:
             outputs, found = self._at_recorded_sizes if shapes == self.recorded else self._run(shapes, self.module)
         joined = all(_joints(*one) <= _joints(*other) for one, other in zip(wanted.views, found.views))
-        return outputs if joined and found.windows == wanted.windows else None
+        return outputs if joined and (found.windows, found.taken) == (wanted.windows, wanted.taken) else None
 
     def _run(self, shapes: Shapes, module: Any) -> tuple[tuple[Any, ...] | None, _SizesFit]:
         """The rank and dtype of every output, or None, and what was noted until then."""

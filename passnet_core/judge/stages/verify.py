@@ -21,7 +21,7 @@ from passnet_core.judge.stages.checks.shared_memory import shared_memory
 from passnet_core.judge.stages.checks.unmatched_capture import unmatched_capture
 from passnet_core.judge.stages.checks.values import values
 from passnet_core.judge.stages.compilation import CompilingAhead, refused_kernels
-from passnet_core.judge.stages.concluding import concluded
+from passnet_core.judge.stages.concluding import concluded, gravest
 from passnet_core.judge.stages.executed import executed
 from passnet_core.judge.stages.findings import Census, Decided, Verification
 from passnet_core.judge.stages.largest_call import largest_call
@@ -108,8 +108,7 @@ def _call_each_draw(session: VerifySession) -> None:
 def _call_each_configuration(session: VerifySession) -> None:
     """Call on the inputs of the last input draw until each configuration of an autotuner has had its turn."""
     planned = session.asked.planned
-    wrong = any(each.difference.verdict for checked in session.differences.values() for each in checked)
-    if planned is None or not session.settled or wrong:
+    if planned is None or not session.settled or gravest(session.differences, {}) is not None:
         return
     until = time.monotonic() + CONFIGURATIONS_S
     tried = len(session.planned_calls)

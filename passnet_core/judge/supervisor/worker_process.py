@@ -175,7 +175,7 @@ class WorkerProcess:
 
     def pack_weights(self, key: str, weights: Mapping[str, torch.Tensor]) -> None:
         """Have the prepare(weights) of a replacement prepare these, for the plans to come. Candidate only."""
-        asked = {"do": "pack", "key": key, "names": list(weights)}
+        asked = {"do": "pack weights", "key": key, "names": list(weights)}
         self._ask("prepare the weights", asked, list(weights.values()))
 
     def load_kernels(self, bundle: Bundle, loaded: Loaded) -> None:

@@ -198,6 +198,7 @@ class _WorkerServer:
             "compile_kernels": self._compile_kernels,
             "plan": self._plan,
             "pack": self._pack,
+            "pack weights": self._pack_weights,
             "learn": self._learn,
             "execute": self._execute,
             "launch at": self._launch_at,
@@ -344,18 +345,18 @@ class _WorkerServer:
         return framing.WireMessage({"plan": found.plan, "launches": to_json([found.launches])}, found.constants)
 
     def _pack(self, request: framing.WireMessage) -> None:
-        """Have the bundle's prepare(weights) prepare the weights among the inputs, or those that are sent for one
-        replacement, for the plans to come."""
-        if "key" in request.fields:
-            places = {name: place for place, name in enumerate(request.fields["names"])}
-            packing = modules.Packing(self.hooks[request.fields["key"]].prepare, places)
-            with torch.no_grad():
-                self.prepared_weights = tuple(packing(request.tensors))
-            return
+        """Have the bundle's prepare(weights) prepare the weights among the inputs, for the plans to come."""
         call = self.calls[request.fields["name"]]
         with torch.no_grad():
             call.pack(self.inputs)
         self.prepared_weights = tuple(call.packed)
+
+    def _pack_weights(self, request: framing.WireMessage) -> None:
+        """Have the prepare(weights) of one replacement prepare the tensors that are sent, for the plans to come."""
+        places = {name: place for place, name in enumerate(request.fields["names"])}
+        packing = modules.Packing(self.hooks[request.fields["key"]].prepare, places)
+        with torch.no_grad():
+            self.prepared_weights = tuple(packing(request.tensors))
 
     def _load_kernels(self, request: framing.WireMessage) -> None:
         """Load the bundle's kernels alone, and its passes as they were traced elsewhere."""

@@ -19,7 +19,7 @@ from passnet_core.solvers.rules.costs import Estimate
 from passnet_core.solvers.rules.solver import WrittenBundle, written
 from tests.benchmarks.recorded import outcomes_of
 
-RECORDED = BUNDLED_DATA / "baselines" / "h100-rules-direct.jsonl.gz"
+RECORDED = BUNDLED_DATA / "baselines" / "h200-rules-direct.jsonl.gz"
 FARTHEST = 10
 """So many subgraphs of which the prediction is farthest off are named."""
 

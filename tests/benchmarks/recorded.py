@@ -22,7 +22,11 @@ from passnet_core.settings import BUNDLED_DATA, read_settings
 from passnet_core.store.exchange import read_file
 from tests.scores import aggregate_score
 
-RECORDED = tuple(sorted((BUNDLED_DATA / "baselines").glob("h100-*.jsonl.gz")))
+RECORDED = tuple(
+    sorted(
+        path for kind in ("rules", "inductor", "rounding") for path in (BUNDLED_DATA / "baselines").glob(f"*-{kind}-*")
+    )
+)
 RULES = "rules"
 WAYS = {RULES: "rules"} | {str(baseline): name for baseline, name in BASELINE_NAMES.items()}
 """The solvers that are compared, by what they are called in tables."""

@@ -57,7 +57,7 @@ def test_other_bundles_captures_and_profiles_do_not_count() -> None:
 
 def test_the_bundled_example_convinces_and_its_subgraph_is_here() -> None:
     data = read_settings({}).data
-    _, files = exchange.read_file(Path(data) / "baselines" / "h100.jsonl.gz")
+    _, files = exchange.read_file(Path(data) / "baselines" / "h200-references.jsonl.gz")
     found = example_of(files, [each.bundle for each in read_references(data / "bundles")[0]])
     assert found is not None
     assert found.convinces

@@ -10,6 +10,8 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from passnet_core.solvers.rules.helpers import library
+
 
 class Kind(StrEnum):
     """What a mutation alters."""
@@ -23,9 +25,9 @@ class Kind(StrEnum):
     INDEX = "index"
     """Of a kernel: which coordinate, or which stride or size of a tuple, an address or a coordinate is made of."""
     STRIDE = "stride"
-    """Of a plan: a stride that the kernel is given."""
+    """A stride that a kernel is given."""
     SIZE = "size"
-    """Of a plan: a size of an output, of a loop or of a grid."""
+    """Outside of kernels: a size of an output, of a loop or of a grid."""
     OPERANDS = "operands"
     """Two operands in the other order."""
 
@@ -55,7 +57,7 @@ SPECIAL = {"-inf": "-10000.0", "inf": "10000.0", "nan": "0.0"}
 """Numbers that have no literal, and what people take for them."""
 
 COORDINATE = re.compile(r"[ir]\d+")
-PLAN = re.compile(r"planned|plan_\d+")
+CONTRACT = frozenset({"pattern", "replacement_args", "replacement_func"})
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,8 @@ class Mutation:
 
 
 def mutations(code: str, functions: Collection[str] | None = None) -> list[Mutation]:
-    """All mutations of a pass file's kernels and plans, by place: each parses, and none means what was there before.
+    """All mutations of a pass file's kernels, and of what launches them, by place: each parses, and none means what was
+    there before.
 
     functions: only those of these names."""
     tree = ast.parse(code)
@@ -85,7 +88,7 @@ def mutations(code: str, functions: Collection[str] | None = None) -> list[Mutat
     for each in tree.body:
         if not isinstance(each, ast.FunctionDef) or (functions is not None and each.name not in functions):
             continue
-        if _is_kernel(each) or PLAN.fullmatch(each.name):
+        if each.name not in CONTRACT and each.name not in library():
             found += _Function(code, each).sites
     return [each for each in found if _differs(each.applied(code), original)]
 
@@ -120,7 +123,8 @@ def _is_kernel(function: ast.FunctionDef) -> bool:
 
 @dataclass(frozen=True)
 class _Where:
-    """In what an expression lies. kernel: False in a plan. place: its value decides where memory is touched."""
+    """In what an expression lies. kernel: False in what launches one. place: its value decides where memory is
+    touched."""
 
     kernel: bool
     place: bool = False

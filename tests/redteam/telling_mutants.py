@@ -16,6 +16,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from types import FunctionType
 from typing import Any
 
 import torch
@@ -106,23 +107,33 @@ def _module(subgraph: Subgraph, bundle: Bundle, *, told: dict[str, Any] | None =
     graph = placed(parse(subgraph.code), "cpu")
     with loaded(bundle) as passes:
         rewriting = rewrite(graph, passes.traced, bind=bind)
+        called = {each.name: set[str]() for each in rewriting.reports if each.matches}
+        for file, names in called.items() if told is not None else ():
+            _note_calls(vars(sys.modules[file.removesuffix(".py")]), names)
         yield modules.module_of(rewriting.graph, passes.functions)
         if told is not None:
-            told["used"] = {each.name: _functions(each.name) for each in rewriting.reports if each.matches}
+            told["used"] = {file: sorted(names) for file, names in called.items()}
 
 
-def _functions(file: str) -> list[str]:
-    """The kernels that a pass has launched, and the functions that planned them."""
-    names: set[str] = set()
-    for plan in sys.modules[file.removesuffix(".py")].PLANS.values():
-        for item in plan if isinstance(plan, tuple) else (plan,):
-            if hasattr(item, "kernel"):
-                names.add(item.kernel.fn.__name__)
-            elif callable(item):
-                names.add(item.__name__.replace("call_", "plan_"))
-        if not any(name.startswith("plan_") for name in names):
-            names.add("planned")
-    return sorted(names)
+def _note_calls(own: dict[str, Any], called: set[str]) -> None:
+    """Note which functions of a pass are called, and the kernels that these name. own: the names of its file."""
+
+    def noting(function: Callable[..., Any]) -> Callable[..., Any]:
+        def noted(*args: Any) -> Any:
+            note(function)
+            return function(*args)
+
+        return noted
+
+    def note(function: Any) -> None:
+        called.add(function.__name__)
+        called.update(name for name in function.__code__.co_names if name.endswith("_kernel"))
+
+    replacement = own["replacement_func"]()
+    note(replacement)
+    for name in replacement.__code__.co_names:
+        if name.startswith(f"{replacement.__name__}_") and isinstance(own.get(name), FunctionType):
+            own[name] = noting(own[name])
 
 
 def _run(module: Any, inputs: list[torch.Tensor]) -> Ran:

@@ -7,6 +7,8 @@ from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 
+from passnet_core.outside import syntax_tree
+
 FOLDER = Path(__file__).with_name("helper_files")
 FILES = ("numerics.py", "launch_sizes.py")
 KERNEL = "@triton.jit\n"
@@ -20,7 +22,7 @@ def library() -> Mapping[str, str]:
         code = (FOLDER / file).read_text(encoding="utf-8")
         lines = code.splitlines()
         name = ""
-        for node in ast.parse(code).body:
+        for node in syntax_tree(code).body:
             decorators = node.decorator_list if isinstance(node, ast.FunctionDef) else []
             text = "\n".join(lines[min([node.lineno, *(each.lineno for each in decorators)]) - 1 : node.end_lineno])
             match node:
@@ -45,7 +47,7 @@ def needed(code: str) -> dict[str, str]:
 
 def names_in(code: str) -> set[str]:
     """The names that code reads or writes."""
-    return {each.id for each in ast.walk(ast.parse(code)) if isinstance(each, ast.Name)}
+    return {each.id for each in ast.walk(syntax_tree(code)) if isinstance(each, ast.Name)}
 
 
 def below_each_other(definitions: Mapping[str, str]) -> str:

@@ -52,12 +52,24 @@ class Shown:
         return "\n".join([*self.texts, *self.links]).replace("\\", "")
 
 
+class AsBrowsersDo(httpx.AsyncHTTPTransport):
+    """Asks once more if the server has closed a connection that was kept."""
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        try:
+            return await super().handle_async_request(request)
+        except httpx.RemoteProtocolError:
+            if request.method != "GET":
+                raise
+            return await super().handle_async_request(request)
+
+
 class PageClient:
     """One browser. Use it as an asynchronous context."""
 
     def __init__(self, address: str, cookies: dict[str, str] | None = None) -> None:
         self.address = address
-        self.http = httpx.AsyncClient(base_url=address, timeout=PATIENCE_S, cookies=cookies)
+        self.http = httpx.AsyncClient(base_url=address, timeout=PATIENCE_S, cookies=cookies, transport=AsBrowsersDo())
         self.shown = Shown()
         self.redirect = ""
         """Where the page last sent the browser, to sign in or out."""

@@ -26,7 +26,7 @@ def test_rules_write_passes_that_the_judge_accepts_and_no_typed_text_is_lost(ope
 
     expect(page.get_by_role("heading", name="Passes written by rules")).to_have_count(0)
     expect(page).to_have_url(re.compile(r"bundle=[0-9a-f]{8}"))
-    expect(page.get_by_role("tab", name="add_relu.py")).to_be_visible()
+    expect(page.get_by_role("tab", name="add_relu_sigmoid.py")).to_be_visible()
     page.get_by_role("button", name="Run", exact=True).click()
     expect(page.get_by_role("heading", name=re.compile("^.*Right"))).to_be_visible()
 

@@ -19,7 +19,7 @@ def test_the_proposal_opens_beside_what_was_typed(visit: Visit, service: Service
     assert app.query_params["talk"] == "rules"
     change = next(each.value for each in app.code if each.language == "diff")
     assert "-# mine" in change
-    assert "+++ add_relu.py" in change
+    assert "+++ add_relu_sigmoid.py" in change
     button(app, "Open it in the editor").click()
     app.run()
     written = by_model(candidates(service.corpus.task(TASK_ID))).bundle

@@ -2,6 +2,7 @@
 
 import keyword
 import re
+import textwrap
 from collections.abc import Iterator, Sequence
 
 from passnet_core.graphs.emission import emit
@@ -17,6 +18,9 @@ from passnet_core.solvers.rules.kernels import Code, Space, Unsupported
 from passnet_core.solvers.rules.layouts import is_contiguous, row_major, sizes_of, strides_of
 from passnet_core.solvers.rules.shared import DEVICE, Shared
 from passnet_core.solvers.rules.values import Cast, Copied, Order, Pointwise, Stored, Value
+
+MOST_OF_TENSORS = 112
+"""How many characters a line has at most that lists the tensors of a launch, besides its indent."""
 
 UNFIT = "This pass was not written for tensors of these ranks and dtypes."
 """What a pass says where it is called with tensors for which it has no form."""
@@ -214,7 +218,8 @@ def _launch(code: Code) -> list[str]:
     else:
         lines.append(f"grid, block, warps = blocks({count})")
         constants["BLOCK"] = "block"
-    lines += [f"{code.name}[grid](", f"    {', '.join(code.tensors)},"]
+    lines.append(f"{code.name}[grid](")
+    lines += [f"    {line}" for line in textwrap.wrap(f"{', '.join(code.tensors)},", MOST_OF_TENSORS)]
     lines += [f"    {name}={value}," for name, value in (constants | options).items()]
     lines.append(")")
     return lines

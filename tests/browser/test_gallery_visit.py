@@ -39,7 +39,7 @@ def test_a_bundle_is_opened_and_started_from_and_no_typed_text_is_lost(open_page
     page.goto(place.geturl())
     start.click()
     expect(page).to_have_url(re.compile(r"/workbench\?task=.*bundle=[0-9a-f]{8}"))
-    expect(page.get_by_role("tab", name="add_relu.py")).to_be_visible()
+    expect(page.get_by_role("tab", name="batch_norm.py")).to_be_visible()
     expect(page.get_by_text("# typed before")).to_have_count(0)
     page.goto(workbench)
     expect(editor(page)).to_contain_text("# typed before")

@@ -1,10 +1,10 @@
 """A launcher for bundles whose replacement functions themselves are called, as by PassNet's own harness."""
 
 import ast
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from passnet_core.bundles.triton_functions import triton_functions
 from passnet_core.errors import BadInput
 from passnet_core.outside import syntax_tree
 from passnet_core.records import Bundle, PassFile
@@ -25,15 +25,9 @@ def with_launcher(bundle: Bundle) -> Bundle:
     files has the launcher's name."""
     if any(file.name == NAME for file in bundle.files):
         raise BadInput(f"The bundle has a file named {NAME} already. Write it without a launcher.")
-    kernels = {name for file in bundle.files for name in _kernels(file)}
+    kernels = {name for file in bundle.files for name in triton_functions(syntax_tree(file.code))}
     passes, helpers = (tuple(_leaner(file, kernels) for file in files) for files in (bundle.passes, bundle.helpers))
     return replace(bundle, passes=passes, helpers=(*helpers, launcher()))
-
-
-def _kernels(file: PassFile) -> Iterator[str]:
-    for node in syntax_tree(file.code).body:
-        if isinstance(node, ast.FunctionDef) and [ast.unparse(each) for each in node.decorator_list] == ["triton.jit"]:
-            yield node.name
 
 
 def _leaner(file: PassFile, kernels: set[str]) -> PassFile:

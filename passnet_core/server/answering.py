@@ -63,6 +63,11 @@ def body_of(error: PlaygroundError) -> ErrorBody:
     return ErrorBody(kind=type(error).__name__, message=str(error))
 
 
+def status_of(error: PlaygroundError) -> int:
+    """The status with which this is refused."""
+    return next((status for kind, status in STATUS.items() if isinstance(error, kind)), 500)
+
+
 def answer_errors(app: FastAPI) -> None:
     """Have every refusal answered in the form of ErrorForm, in a sentence."""
 
@@ -71,9 +76,8 @@ def answer_errors(app: FastAPI) -> None:
 
     @app.exception_handler(PlaygroundError)
     async def playground_error(request: Request, error: PlaygroundError) -> JSONResponse:
-        status = next((status for kind, status in STATUS.items() if isinstance(error, kind)), 500)
         headers = {"Retry-After": str(error.retry_after_s)} if isinstance(error, ServiceBusy | QuotaExceeded) else None
-        return refused(status, body_of(error), headers)
+        return refused(status_of(error), body_of(error), headers)
 
     @app.exception_handler(HTTPException)
     async def http_error(request: Request, error: HTTPException) -> JSONResponse:

@@ -3,9 +3,9 @@
 import asyncio
 import time
 from collections.abc import Callable, Collection
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import Depends
+from fastapi import Depends, Header
 from fastapi.responses import JSONResponse
 from fastapi.security import HTTPBearer
 from starlette.exceptions import HTTPException
@@ -14,7 +14,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from passnet_core.people.quotas import NotAllowed
 from passnet_core.server.answering import body_of, token_in, unauthorized
-from passnet_core.server.forms import ErrorBody, ErrorForm
+from passnet_core.server.forms import LONGEST_KEY, ErrorBody, ErrorForm
+from passnet_core.server.refusals import KeyNotTaken
 
 SMALL_BODY = 64 << 10
 """The most bytes of a request that carries no bundle."""
@@ -24,13 +25,28 @@ BATCH_BODY = 32 << 20
 """The most bytes of a request with many of them."""
 BODY_S = 60.0
 """How many seconds the body of a request may take to come."""
-BEARER = Depends(HTTPBearer(auto_error=False, description="A token of this service, where it asks for one."))
+BEARER = Depends(
+    HTTPBearer(scheme_name="Bearer", auto_error=False, description="A token of this service, where it asks for one.")
+)
 """Says in the OpenAPI document how a token is sent. It is the entrance that looks at it."""
+IdempotencyKey = Annotated[str | None, Header(alias="Idempotency-Key", min_length=1, max_length=LONGEST_KEY)]
+"""The header with the key of a request: the same request with the same key works once."""
 ENTERED = "passnet.entered"
 """Where the scope of a request has what Enter returned for it."""
 Enter = Callable[[str | None], Any]
 """Who asks, by the token of a request; None for nobody. Raises NotAllowed for somebody who is banned. Called in a
 thread."""
+
+
+def no_key(instead: str) -> Any:
+    """A dependency of addresses that keep no idempotency key: refuses one, which would promise too much. instead: how
+    to repeat such a request."""
+
+    def refuse(request: Request) -> None:
+        if "idempotency-key" in request.headers:
+            raise KeyNotTaken(instead)
+
+    return Depends(refuse)
 
 
 class Entrance:

@@ -1,7 +1,8 @@
 """What is sent to the judge's service and what it answers, as typed schemas from which the OpenAPI document is made."""
 
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
+from fastapi import Query
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from passnet_core import __version__
@@ -18,6 +19,10 @@ MOST_IN_BATCH = 1024
 LONGEST_KEY = 200
 PRIORITIES = 10
 """The largest priority; the smallest is its negative."""
+LONGEST_WAIT_S = 60.0
+WaitS = Annotated[
+    float, Query(ge=0, le=LONGEST_WAIT_S, description="answer when it has finished, or after so many seconds")
+]
 
 
 class StrictForm(BaseModel):
@@ -188,6 +193,16 @@ class ErrorForm(BaseModel):
     """Any answer that is none."""
 
     error: ErrorBody
+
+
+class EvaluationState(BaseModel):
+    """Where an evaluation stands that was submitted. answer: null until there is one. error, status: why there will be
+    none, and the status with which POST /evaluate says so; else null."""
+
+    key: str
+    answer: EvaluationAnswer | None = None
+    error: ErrorBody | None = None
+    status: int | None = None
 
 
 class BatchRequest(StrictForm):

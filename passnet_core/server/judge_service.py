@@ -1,17 +1,19 @@
 """The judge as a service over HTTP: evaluations with rewards for those who train models, and conversations as
-environments. The OpenAPI document is served at /openapi.json.
+environments. The OpenAPI document is served at /openapi.json; each address is also served without its version.
 
 Every refusal has the form of ErrorForm."""
 
 import asyncio
 import contextlib
+import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, TypeVar
+from typing import Annotated, TypeAlias, TypeVar
+from urllib.parse import quote
 
-from fastapi import Depends, FastAPI, Header, Request
+from fastapi import APIRouter, Depends, FastAPI, Request, Response
 from fastapi.responses import JSONResponse, PlainTextResponse
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 from starlette.middleware import Middleware
@@ -24,19 +26,27 @@ from passnet_core.execution.inspections import Inspections
 from passnet_core.execution.scheduler import Scheduler
 from passnet_core.people.quotas import NotAllowed
 from passnet_core.records import EvalSpec, Outcome, Phase
-from passnet_core.server.answering import answer_errors, body_of, is_same, token_in
+from passnet_core.server.answering import answer_errors, body_of, is_same, status_of, token_in
 from passnet_core.server.desk import Desk, Hearing
-from passnet_core.server.entrance import BATCH_BODY, BEARER, BUNDLE_BODY, SMALL_BODY, Entrance, entered_by
+from passnet_core.server.entrance import (
+    BATCH_BODY,
+    BEARER,
+    BUNDLE_BODY,
+    SMALL_BODY,
+    Entrance,
+    IdempotencyKey,
+    entered_by,
+    no_key,
+)
 from passnet_core.server.evaluating import EvaluationJudge
 from passnet_core.server.forms import (
-    LONGEST_KEY,
     BatchAnswer,
     BatchItem,
     BatchRequest,
     CallProtocol,
-    ErrorForm,
     EvaluationAnswer,
     EvaluationRequest,
+    EvaluationState,
     HealthForm,
     PartsForm,
     SessionOpening,
@@ -46,10 +56,13 @@ from passnet_core.server.forms import (
     StepRequest,
     TaskDetail,
     TaskForm,
+    WaitS,
     Wellness,
 )
 from passnet_core.server.ledger import Ledger
 from passnet_core.server.metrics import ServiceMetrics
+from passnet_core.server.openapi import FOR_STRANGERS_TOO, REFUSALS, include, operation_name, with_versions
+from passnet_core.server.refusals import NotSubmitted
 from passnet_core.server.safeguards import safeguards
 from passnet_core.server.sessions import Sessions
 from passnet_core.settings import LOCAL_HOSTS
@@ -62,8 +75,8 @@ ANYBODY = "anybody"
 """The caller of a service without tokens."""
 METRICS = "metrics"
 """The name of the token that reads the figures, and does nothing else."""
-IdempotencyKey = Annotated[str | None, Header(alias="Idempotency-Key", min_length=1, max_length=LONGEST_KEY)]
-"""The header that may give the key of a request instead of its field."""
+EventQueue: TypeAlias = "asyncio.Queue[ServerSentEvent | None]"
+"""The events of a stream; None ends it."""
 
 
 @dataclass(frozen=True)
@@ -107,45 +120,72 @@ def judge_service(
         lifespan=lifespan,
         middleware=[
             *safeguards(limits.hosts),
-            Middleware(Entrance, enter=partial(_caller, tokens), open_to_all=("/health", "/openapi.json")),
+            Middleware(
+                Entrance,
+                enter=partial(_caller, tokens),
+                open_to_all=("/openapi.json", *with_versions("", "/health")),
+            ),
         ],
         dependencies=[BEARER],
         max_body_size=SMALL_BODY,
-        responses={status: {"model": ErrorForm} for status in (401, 403, 404, 409, 422, 429, 503)},
+        generate_unique_id_function=operation_name,
+        responses=REFUSALS,
     )
     app.state.close = close
     """Gives up what is under way; call it before the server waits for its requests."""
     answer_errors(app)
+    routes = APIRouter()
     caller = Depends(_entered_to_judge)
 
     async def in_thread(work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(threads, work)
 
-    async def answered(asked: EvaluationRequest, who: str, gone: Callable[[], Awaitable[bool]]) -> EvaluationAnswer:
-        desk.admit()
-        try:
-            return await desk.answer(asked, who, gone, Hearing())
-        finally:
-            desk.release()
-
-    @app.post("/evaluate", max_body_size=BUNDLE_BODY, summary="Judge a bundle, or a model's answer, on a task")
+    @routes.post("/evaluate", max_body_size=BUNDLE_BODY, summary="Judge a bundle, or a model's answer, on a task")
     async def evaluate(
         asked: EvaluationRequest, request: Request, who: Annotated[str, caller], key: IdempotencyKey = None
     ) -> EvaluationAnswer:
-        return await answered(_keyed(asked, key), who, _presence(request))
-
-    @app.post(
-        "/evaluate/stream",
-        max_body_size=BUNDLE_BODY,
-        summary="The same, as server-sent events: phase, outcome, and at last answer or error",
-        response_class=EventSourceResponse,
-    )
-    async def stream(
-        asked: EvaluationRequest, request: Request, who: Annotated[str, caller], key: IdempotencyKey = None
-    ) -> AsyncIterator[ServerSentEvent]:
         asked = _keyed(asked, key)
-        desk.admit()
-        events: asyncio.Queue[ServerSentEvent | None] = asyncio.Queue()
+        count = await desk.admit_request(asked, who)
+        try:
+            return await desk.answer(asked, who, _presence(request), Hearing())
+        finally:
+            desk.release(count)
+
+    @routes.post(
+        "/evaluations",
+        status_code=202,
+        max_body_size=BUNDLE_BODY,
+        summary="The same without waiting: the answer is at the address in the header Location",
+    )
+    async def submit_evaluation(
+        asked: EvaluationRequest,
+        request: Request,
+        response: Response,
+        who: Annotated[str, caller],
+        key: IdempotencyKey = None,
+    ) -> EvaluationState:
+        asked = _keyed(asked, key)
+        key = asked.key or secrets.token_urlsafe(16)
+        await desk.submit(asked.model_copy(update={"key": key}), key, who)
+        response.headers["Location"] = f"{request.url.path}/{quote(key)}"
+        return EvaluationState(key=key)
+
+    @routes.get("/evaluations/{key:path}", summary="The answer to what was submitted, if it is there")
+    async def get_evaluation(key: str, who: Annotated[str, caller], wait_s: WaitS = 0.0) -> EvaluationState:
+        try:
+            return EvaluationState(key=key, answer=await desk.answer_to(key, who, wait_s))
+        except NotSubmitted:
+            raise
+        except PlaygroundError as error:
+            return EvaluationState(key=key, error=body_of(error), status=status_of(error))
+
+    async def begin_stream(
+        asked: EvaluationRequest, request: Request, who: Annotated[str, caller], key: IdempotencyKey = None
+    ) -> EventQueue:
+        # what is refused here still has a status: a stream that has begun has none
+        asked = _keyed(asked, key)
+        count = await desk.admit_request(asked, who)
+        events: EventQueue = asyncio.Queue()
 
         def on_phase(subgraph: str, event: JobEvent) -> None:
             if event.phase is not Phase.LOG:
@@ -157,24 +197,36 @@ def judge_service(
             events.put_nowait(ServerSentEvent(event="outcome", data=parts))
 
         def ended(done: "asyncio.Task[EvaluationAnswer]") -> None:
-            desk.release()
-            events.put_nowait(None)
+            desk.release(count)
+            try:
+                events.put_nowait(ServerSentEvent(event="answer", data=done.result().model_dump(mode="json")))
+            except PlaygroundError as error:
+                data = {"error": body_of(error).model_dump(), "status": status_of(error)}
+                events.put_nowait(ServerSentEvent(event="error", data=data))
+            finally:
+                events.put_nowait(None)
 
         answer = asyncio.create_task(desk.answer(asked, who, _presence(request), Hearing(on_phase, on_outcome)))
         answer.add_done_callback(ended)
+        return events
+
+    @routes.post(
+        "/evaluate/stream",
+        max_body_size=BUNDLE_BODY,
+        summary="The same, as server-sent events: phase, outcome, and at last answer or error",
+        response_class=EventSourceResponse,
+    )
+    async def stream_evaluation(events: Annotated[EventQueue, Depends(begin_stream)]) -> AsyncIterator[ServerSentEvent]:
         while (event := await events.get()) is not None:
             yield event
-        try:
-            yield ServerSentEvent(event="answer", data=answer.result().model_dump(mode="json"))
-        except PlaygroundError as error:
-            yield ServerSentEvent(event="error", data={"error": body_of(error).model_dump()})
 
-    @app.post(
+    @routes.post(
         "/evaluate/batch",
         max_body_size=BATCH_BODY,
         summary="Judge many at once; each has an answer or an error of its own",
+        dependencies=[no_key("Give each item a key of its own.")],
     )
-    async def batch(asked: BatchRequest, request: Request, who: Annotated[str, caller]) -> BatchAnswer:
+    async def evaluate_batch(asked: BatchRequest, request: Request, who: Annotated[str, caller]) -> BatchAnswer:
         desk.admit(len(asked.items))
         gone = _presence(request)
 
@@ -188,16 +240,17 @@ def judge_service(
 
         return BatchAnswer(answers=list(await asyncio.gather(*map(one, asked.items))))
 
-    @app.post(
+    @routes.post(
         "/sessions",
         status_code=201,
         max_body_size=BUNDLE_BODY,
         summary="Begin a conversation about a task: the environment of a policy",
+        dependencies=[no_key("A conversation whose answer was lost ends by itself: open another one.")],
     )
     async def open_session(asked: SessionRequest, who: Annotated[str, caller]) -> SessionOpening:
         task = await in_thread(lambda: corpus.task(asked.task))
         start = None if asked.bundle is None else asked.bundle.bundle()
-        spec = asked.spec(scheduler.here.device)
+        spec = desk.spec(asked)
         in_text = asked.protocol == "text"
         opening = await in_thread(
             lambda: sessions.open(task, spec, who, in_text=in_text, start=start, priority=asked.priority)
@@ -205,34 +258,35 @@ def judge_service(
         metrics.sessions.set(len(sessions))
         return opening
 
-    @app.post(
+    @routes.post(
         "/sessions/{session_id}/step",
         max_body_size=BUNDLE_BODY,
         summary="Do what the model asks for: the actions of the environment",
+        dependencies=[no_key("Number the steps by the field step: the same number again works once.")],
     )
-    async def step(session_id: str, asked: StepRequest, who: Annotated[str, caller]) -> StepAnswer:
+    async def take_step(session_id: str, asked: StepRequest, who: Annotated[str, caller]) -> StepAnswer:
         desk.admit()
         try:
             return await in_thread(lambda: sessions.step(session_id, who, asked))
         finally:
             desk.release()
 
-    @app.get("/sessions/{session_id}", summary="Where a conversation stands")
-    async def session_state(session_id: str, who: Annotated[str, caller]) -> SessionState:
+    @routes.get("/sessions/{session_id}", summary="Where a conversation stands")
+    async def get_session(session_id: str, who: Annotated[str, caller]) -> SessionState:
         return sessions.state(session_id, who)
 
-    @app.delete("/sessions/{session_id}", summary="End a conversation")
+    @routes.delete("/sessions/{session_id}", summary="End a conversation")
     async def end_session(session_id: str, who: Annotated[str, caller]) -> SessionState:
         ended = sessions.end(session_id, who)
         metrics.sessions.set(len(sessions))
         return ended
 
-    @app.get("/tasks", summary="The tasks of the corpus")
-    async def tasks(who: Annotated[str, caller], split: str | None = None) -> list[TaskForm]:
+    @routes.get("/tasks", summary="The tasks of the corpus")
+    async def list_tasks(who: Annotated[str, caller], split: str | None = None) -> list[TaskForm]:
         return [TaskForm.model_validate(each) for each in corpus.tasks() if split in (None, each.split)]
 
-    @app.get("/tasks/{task_id}", summary="A task, with the first messages of a conversation about it")
-    async def task_detail(task_id: str, who: Annotated[str, caller], protocol: CallProtocol = "tools") -> TaskDetail:
+    @routes.get("/tasks/{task_id}", summary="A task, with the first messages of a conversation about it")
+    async def get_task(task_id: str, who: Annotated[str, caller], protocol: CallProtocol = "tools") -> TaskDetail:
         task = await in_thread(lambda: corpus.task(task_id))
         spec = EvalSpec(device=scheduler.here.device)
         messages, tools = await in_thread(lambda: sessions.preview(task, spec, in_text=protocol == "text"))
@@ -245,16 +299,18 @@ def judge_service(
             tools=tools,
         )
 
-    @app.get("/guide", summary="The pages of help that a model may read, by name")
-    async def pages(who: Annotated[str, caller]) -> dict[str, str]:
+    @routes.get("/guide", summary="The pages of help that a model may read, by name")
+    async def get_guide(who: Annotated[str, caller]) -> dict[str, str]:
         return dict(guide())
 
-    @app.get(
+    @routes.get(
         "/health",
         summary="Whether the service can judge, and with a token how much it has to do",
         response_model=HealthForm | Wellness,
+        responses={503: {"model": HealthForm | Wellness}},
+        openapi_extra=FOR_STRANGERS_TOO,
     )
-    async def health(request: Request) -> JSONResponse:
+    async def get_health(request: Request) -> JSONResponse:
         capacity = await asyncio.to_thread(scheduler.capacity)
         found = HealthForm.of(
             capacity, scheduler.load(), evaluations=desk.in_progress, most=desk.most, sessions=len(sessions)
@@ -263,12 +319,13 @@ def judge_service(
         told = found if is_known else Wellness(ok=found.ok)
         return JSONResponse(told.model_dump(), 200 if found.ok else 503)
 
-    @app.get("/metrics", summary="Figures, for the token named metrics", response_class=PlainTextResponse)
-    async def figures(who: Annotated[str, Depends(_entered_to_look)]) -> PlainTextResponse:
+    @routes.get("/metrics", summary="Figures, for the token named metrics", response_class=PlainTextResponse)
+    async def get_metrics(who: Annotated[str, Depends(_entered_to_look)]) -> PlainTextResponse:
         metrics.sessions.set(len(sessions))
         metrics.judges.set((await asyncio.to_thread(scheduler.capacity)).judges)
         return PlainTextResponse(metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
+    include(app, routes)
     return app
 
 

@@ -145,10 +145,11 @@ class Sessions:
         return self._session(session_id, caller).state()
 
     def step(self, session_id: str, caller: str, asked: StepRequest) -> StepAnswer:
-        """Do what the model asks for. Raises UnknownItem, StepOutOfOrder; BadInput if the conversation has ended,
-        or if the files of this caller's conversations take too much memory."""
+        """Do what the model asks for. A step with a number waits for the one at work, since it may be the same. Raises
+        UnknownItem, StepOutOfOrder; BadInput if the conversation has ended, or if the files of this caller's
+        conversations take too much memory."""
         session = self._session(session_id, caller)
-        if not session.lock.acquire(blocking=False):
+        if not session.lock.acquire(blocking=asked.step is not None):
             raise StepOutOfOrder("The previous step of this conversation is still at work. Wait for its answer.")
         try:
             if asked.step is not None and session.last is not None and asked.step == session.steps:

@@ -5,6 +5,9 @@
     if answer["reward"] is not None:
         ...
 
+    keys = [judge.submit("swiglu-gate", text=each) for each in completions]  # none of them waits
+    answers = [judge.answer_to(key) for key in keys]
+
     with judge.session("swiglu-gate") as session:
         calls = ask_a_model(session.messages, session.tools)
         step = session.step(calls=calls)
@@ -13,6 +16,7 @@ Answers are dictionaries with the fields of the service's OpenAPI document. A re
 the machine was at fault, or nothing can be said of the values."""
 
 import concurrent.futures
+import contextlib
 import http.client
 import json
 import math
@@ -22,14 +26,20 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 URL = "http://127.0.0.1:8600"
+VERSION = "v1"
+"""Of the addresses that are called."""
 PATIENCE_S = 300.0
 """How long a request is repeated while the service is busy or cannot be reached, in seconds."""
 TIMEOUT_S = 900.0
-"""How long to wait for one answer, in seconds."""
+"""How long to wait for one answer before asking again, in seconds."""
+POLL_S = 30.0
+"""How long the service may hold back an answer that is not there yet, in seconds."""
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.2, 10.0
 
 
@@ -40,6 +50,13 @@ class JudgeError(Exception):
     def __init__(self, status: int, kind: str, message: str, retry_after_s: float = 0.0) -> None:
         super().__init__(message)
         self.status, self.kind, self.retry_after_s = status, kind, retry_after_s
+
+
+class _TimedOut(JudgeError):
+    """The service took longer than the timeout of one request."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(0, "TimedOut", message)
 
 
 class JudgeClient:
@@ -62,9 +79,27 @@ class JudgeClient:
 
         bundle: {"passes": [{"name": ..., "code": ...}], "helpers": [...]}. how: further fields, as stage="measure".
         key: an idempotency key; one is made up, so that a repeated request is judged once. Raises JudgeError."""
-        asked = {"task": task, "key": key or secrets.token_urlsafe(16), **how}
-        asked.update({"text": text} if bundle is None else {"bundle": bundle})
-        return self.ask("POST", "/evaluate", asked)
+        return self.ask("POST", "/evaluate", _evaluation(task, text, bundle, key, how))
+
+    def submit(
+        self, task: str, *, text: str | None = None, bundle: dict[str, Any] | None = None, key: str = "", **how: Any
+    ) -> str:
+        """Have the service judge without waiting for it, and return the key for answer_to(). The arguments are those
+        of evaluate(). Raises JudgeError."""
+        return str(self.ask("POST", "/evaluations", _evaluation(task, text, bundle, key, how))["key"])
+
+    def answer_to(self, key: str, within_s: float = math.inf) -> dict[str, Any] | None:
+        """The answer to what was submitted with this key, as of evaluate(); None: it was not there within so many
+        seconds. Raises JudgeError; its status is 404 if the service does not know the key, as after it was started
+        again before there was an answer: submit the same then."""
+        until = time.monotonic() + within_s
+        while True:
+            wait_s = max(0.0, min(POLL_S, self.timeout_s / 2, until - time.monotonic()))
+            found = self.ask("GET", f"/evaluations/{urllib.parse.quote(key)}?wait_s={wait_s:.3f}")
+            if found["error"]:
+                raise JudgeError(found["status"], found["error"]["kind"], found["error"]["message"])
+            if found["answer"] is not None or time.monotonic() >= until:
+                return found["answer"]
 
     def evaluate_all(self, requests: Sequence[dict[str, Any]], at_once: int = 16) -> list[dict[str, Any] | JudgeError]:
         """Judge many, `at_once` at a time. Each request has the arguments of evaluate(); the answers come in the same
@@ -79,23 +114,23 @@ class JudgeClient:
         with concurrent.futures.ThreadPoolExecutor(max(1, at_once)) as threads:
             return list(threads.map(one, requests))
 
-    def stream(self, task: str, **how: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+    def stream(
+        self, task: str, *, text: str | None = None, bundle: dict[str, Any] | None = None, key: str = "", **how: Any
+    ) -> Iterator[tuple[str, dict[str, Any]]]:
         """Judge like evaluate(), and yield (event, data) as it goes on: phase, outcome, and at last answer. Raises
-        JudgeError."""
-        with self._opened("POST", "/evaluate/stream", {"task": task, **how}) as response:
-            event, data = "", ""
-            for raw in response:
-                line = raw.decode().rstrip("\r\n")
-                if line.startswith("event:"):
-                    event = line[6:].strip()
-                elif line.startswith("data:"):
-                    data += line[5:].strip()
-                elif not line and data:
-                    found = json.loads(data)
+        JudgeError, also if the stream ends before the answer: ask again with the same key then."""
+        asked = _evaluation(task, text, bundle, key, how)
+        with self._patiently(lambda: self._opened("POST", "/evaluate/stream", asked), repeatable=True) as response:
+            try:
+                for event, data in _events(response):
                     if event == "error":
-                        raise JudgeError(0, found["error"]["kind"], found["error"]["message"])
-                    yield event, found
-                    event, data = "", ""
+                        raise JudgeError(data["status"], data["error"]["kind"], data["error"]["message"])
+                    yield event, data
+                    if event == "answer":
+                        return
+            except (OSError, ValueError, KeyError, TypeError, http.client.HTTPException) as error:
+                raise self._broken_off(str(error)) from error
+        raise self._broken_off("the answer is missing")
 
     def session(self, task: str, **how: Any) -> "JudgeSession":
         """Begin a conversation about a task. how: further fields, such as protocol="text". Raises JudgeError."""
@@ -115,16 +150,27 @@ class JudgeClient:
 
     def ask(self, method: str, path: str, body: Any = None) -> Any:
         """Send a request until it is answered, and return the answer's JSON. Only what may be repeated is: requests
-        that were not taken in, and those with a key or a number. Raises JudgeError."""
-        until, pause = time.monotonic() + self.patience_s, FIRST_PAUSE_S
+        that were not taken in, and those with a key or a number. One of these that takes longer than the timeout is
+        sent again for as long as the service is well. Raises JudgeError."""
         repeatable = method in ("GET", "DELETE") or (isinstance(body, dict) and bool({"key", "step"} & set(body)))
         while True:
             try:
-                return self._answered(method, path, body)
+                return self._patiently(lambda: self._answered(method, path, body), repeatable)
+            except _TimedOut:
+                if not repeatable:
+                    raise
+                self._patiently(lambda: self._answered("GET", "/health", None), repeatable, past_timeouts=True)
+
+    def _patiently(self, work: Callable[[], T], repeatable: bool, *, past_timeouts: bool = False) -> T:
+        """What work returns, done again while the service is busy or cannot be reached."""
+        until, pause = time.monotonic() + self.patience_s, FIRST_PAUSE_S
+        while True:
+            try:
+                return work()
             except JudgeError as error:
                 wait_s = error.retry_after_s or pause
-                again = error.status in (429, 503) or (error.status == 0 and repeatable)
-                if not again or time.monotonic() + wait_s > until:
+                lost = error.status == 0 and repeatable and (past_timeouts or not isinstance(error, _TimedOut))
+                if not (lost or error.status in (429, 503)) or time.monotonic() + wait_s > until:
                     raise
                 time.sleep(wait_s)
                 pause = min(LONGEST_PAUSE_S, 2 * pause)
@@ -133,22 +179,32 @@ class JudgeClient:
         with self._opened(method, path, body) as response:
             try:
                 return json.loads(response.read())
+            except TimeoutError as error:
+                raise _TimedOut(self._silence()) from error
             except (OSError, ValueError, http.client.HTTPException) as error:
-                raise JudgeError(0, "Unreachable", f"The answer of {self.url} broke off: {error}.") from error
+                raise self._broken_off(str(error)) from error
 
     def _opened(self, method: str, path: str, body: Any = None) -> Any:
         headers = {"Accept": "application/json", "Content-Type": "application/json"}
         if self._token:
             headers["Authorization"] = f"Bearer {self._token}"
         data = None if body is None else json.dumps(body).encode()
-        request = urllib.request.Request(self.url + path, data, headers, method=method)
+        request = urllib.request.Request(f"{self.url}/{VERSION}{path}", data, headers, method=method)
         try:
-            return urllib.request.urlopen(request, timeout=self.timeout_s)
+            return _OPENER.open(request, timeout=self.timeout_s)
         except urllib.error.HTTPError as error:
             raise _refusal(error) from None
-        except (OSError, ValueError) as error:
+        except TimeoutError as error:  # one while connecting is a URLError
+            raise _TimedOut(self._silence()) from error
+        except (OSError, ValueError, http.client.HTTPException) as error:
             why = getattr(error, "reason", error)
             raise JudgeError(0, "Unreachable", f"The judge's service at {self.url} does not answer: {why}.") from error
+
+    def _silence(self) -> str:
+        return f"The judge's service at {self.url} has not answered within {self.timeout_s:.0f} s."
+
+    def _broken_off(self, why: str) -> JudgeError:
+        return JudgeError(0, "Unreachable", f"The answer of {self.url} broke off: {why}.")
 
 
 def shares(answer: dict[str, Any]) -> dict[str, float]:
@@ -163,6 +219,38 @@ def shares(answer: dict[str, Any]) -> dict[str, float]:
         "right_draws": right / total,
         "cheats": sum(each["cheat"] for each in parts) / total,
     }
+
+
+def _evaluation(
+    task: str, text: str | None, bundle: dict[str, Any] | None, key: str, how: dict[str, Any]
+) -> dict[str, Any]:
+    """The request for an evaluation, with a key in any case."""
+    what = {"text": text} if bundle is None else {"bundle": bundle}
+    return {"task": task, "key": key or secrets.token_urlsafe(16), **how, **what}
+
+
+def _events(lines: Iterable[bytes]) -> Iterator[tuple[str, Any]]:
+    """The name and the data of each server-sent event that came whole."""
+    event, data = "", ""
+    for raw in lines:
+        line = raw.decode().rstrip("\r\n")
+        if line.startswith("event:"):
+            event = line[6:].strip()
+        elif line.startswith("data:"):
+            data += line[5:].strip()
+        elif not line and data:
+            yield event, json.loads(data)
+            event, data = "", ""
+
+
+class _Stay(urllib.request.HTTPRedirectHandler):
+    """Follows no redirect: the token is for one service, and a request with a body would arrive without it."""
+
+    def redirect_request(self, *_: Any, **__: Any) -> None:
+        return None
+
+
+_OPENER = urllib.request.build_opener(_Stay)
 
 
 def _is_address(url: str) -> bool:
@@ -236,7 +324,12 @@ class JudgeSession:
 
 def _refusal(error: urllib.error.HTTPError) -> JudgeError:
     """What a refusal says, whoever refused."""
-    text = error.read().decode(errors="replace")
+    if 300 <= error.code < 400:
+        place = error.headers.get("Location", "")
+        return JudgeError(error.code, "HTTPError", f"{error.url} is at {place!a} now. Give that address to the client.")
+    text = ""
+    with contextlib.suppress(OSError, http.client.HTTPException):
+        text = error.read().decode(errors="replace")
     try:
         told = json.loads(text)["error"]
         kind, message = str(told["kind"]), str(told["message"])

@@ -567,7 +567,7 @@ def test_a_conversation_in_which_the_machine_failed_has_no_final_reward_until_on
 
 def test_the_service_describes_itself(judge: JudgeClient) -> None:
     document = raw(judge, "GET", "/openapi.json")[1]
-    assert set(document["paths"]) >= {"/evaluate", "/evaluate/batch", "/evaluate/stream", "/sessions", "/health"}
+    assert set(document["paths"]) >= {"/v1/evaluate", "/v1/evaluate/stream", "/v1/sessions", "/v1/health"}
     answer = document["components"]["schemas"]["EvaluationAnswer"]["properties"]
     assert answer["reward"]["anyOf"] == [{"type": "number"}, {"type": "null"}]
     judge.evaluate("relu", text=FASTER, stage="measure")

@@ -278,16 +278,18 @@ class Service:
         label: str = "",
         fresh: bool = False,
         owner: str = NOBODY,
+        run_id: str = "",
     ) -> str:
         """Start a run in the background and return its id. Without a bundle, TorchInductor is judged.
 
         subgraph_ids: None for all. fresh: judge even jobs whose outcome is known. owner: whose run it is, who takes
-        turns with others at the judge, and whose passes have no more time than the meter allows. Raises UnknownItem if
+        turns with others at the judge, and whose passes have no more time than the meter allows. run_id: that of
+        new_run_id, if it has to be known before the run is stored. Raises UnknownItem if
         the task lacks a subgraph, StoreError if the run cannot be stored."""
         if self._closing.is_set():
             raise StoreRefusal("The playground is shutting down. Start it again, then start the run again.")
         jobs = jobs_of(task, bundle, self._bounded(spec, owner), subgraph_ids)
-        run = new_run(jobs, label=label)
+        run = new_run(jobs, label=label, run_id=run_id)
         if bundle is not None:
             self._store.add_bundle(bundle)
         self._store.start_run(run, tuple(name_of(job) for job in jobs), self._process, owner)
@@ -449,13 +451,14 @@ class Service:
         starred_by: str | None = None,
         viewer: str | None = None,
         offset: int = 0,
+        after: str | None = None,
     ) -> tuple[RunSummary, ...]:
         """The newest runs first. The arguments are those of RunQuery. A visitor's own runs do not wait until recorded
         runs are imported."""
         if visitor is None:
             self.wait_until_imported()
         return self._runs_of(
-            RunQuery(limit, task_id, solver, checks, visitor, tuple(verdicts), starred_by, viewer, offset)
+            RunQuery(limit, task_id, solver, checks, visitor, tuple(verdicts), starred_by, viewer, offset, after)
         )
 
     def count_runs(self, task_id: str | None, *, visitor: str | None = None, viewer: str | None = None) -> int:
@@ -501,10 +504,11 @@ class Service:
                 self._counting.release()
         return self._elsewhere
 
-    def outcomes(self, run_id: str) -> tuple[Outcome, ...]:
-        """The outcomes of a run so far, in the order of the jobs. Raises UnknownItem."""
+    def outcomes(self, run_id: str, *, as_they_came: bool = False) -> tuple[Outcome, ...]:
+        """The outcomes of a run so far, in the order of the jobs, or in that in which they came: what comes later is at
+        the end then. Raises UnknownItem."""
         self.run(run_id)
-        return self._store.outcomes(run_id)
+        return self._store.outcomes_as_they_came(run_id) if as_they_came else self._store.outcomes(run_id)
 
     def bundle(self, digest: str) -> Bundle:
         """A stored bundle. Raises UnknownItem."""

@@ -203,6 +203,7 @@ class PersonalService:
         subgraph_ids: Sequence[str] | None = None,
         label: str = "",
         fresh: bool = False,
+        run_id: str = "",
     ) -> str:
         """Like Service.submit. Raises NotAllowed and QuotaExceeded too."""
         jobs = len(task.subgraphs if subgraph_ids is None else subgraph_ids)
@@ -214,7 +215,7 @@ class PersonalService:
                 kept_bytes=self._service.kept_bytes,
             )
             run_id = self._service.submit(
-                task, bundle, spec, subgraph_ids=subgraph_ids, label=label, fresh=fresh, owner=self.owner
+                task, bundle, spec, subgraph_ids=subgraph_ids, label=label, fresh=fresh, owner=self.owner, run_id=run_id
             )
         self._note("started a run", run_id)
         return run_id
@@ -294,9 +295,10 @@ class PersonalService:
         self._see(run_id)
         return self._service.progress(run_id, within_s=within_s)
 
-    def outcomes(self, run_id: str) -> tuple[Outcome, ...]:
+    def outcomes(self, run_id: str, *, as_they_came: bool = False) -> tuple[Outcome, ...]:
+        """Like Service.outcomes."""
         self._see(run_id)
-        return self._service.outcomes(run_id)
+        return self._service.outcomes(run_id, as_they_came=as_they_came)
 
     def export_run(self, run_id: str) -> str:
         self._see(run_id)
@@ -322,8 +324,12 @@ class PersonalService:
         verdicts: Sequence[Verdict] = (),
         starred: bool = False,
         offset: int = 0,
+        after: str | None = None,
     ) -> tuple[RunSummary, ...]:
-        """The newest runs first. mine: only one's own. starred: only those that one starred. Else as Service.runs."""
+        """The newest runs first. mine: only one's own. starred: only those that one starred. Else as Service.runs.
+        Raises UnknownItem if this person may not see the run `after`."""
+        if after is not None:
+            self._see(after)
         return self._service.runs(
             limit,
             task_id,
@@ -334,6 +340,7 @@ class PersonalService:
             starred_by=self.owner if starred else None,
             viewer=self.viewer,
             offset=offset,
+            after=after,
         )
 
     def count_runs(self, task_id: str | None, *, mine: bool = False) -> int:

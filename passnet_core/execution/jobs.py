@@ -24,11 +24,16 @@ def of_job(outcome: Outcome, job: Job) -> Outcome:
     return replace(outcome, task_id=job.subgraph.task_id, subgraph_id=job.subgraph.id)
 
 
-def new_run(jobs: Sequence[Job], *, label: str = "", recorded: str = "") -> Run:
-    """A run, started now, of these jobs, which share their bundle and spec."""
+def new_run_id() -> str:
+    """An id that no other run has."""
+    return f"{datetime.now(UTC):%y%m%d}-{secrets.token_hex(4)}"
+
+
+def new_run(jobs: Sequence[Job], *, label: str = "", recorded: str = "", run_id: str = "") -> Run:
+    """A run, started now, of these jobs, which share their bundle and spec. run_id: empty for a new one."""
     first = jobs[0]
     return Run(
-        id=f"{datetime.now(UTC):%y%m%d}-{secrets.token_hex(4)}",
+        id=run_id or new_run_id(),
         label=label,
         started_at=now(),
         solver=first.solver,

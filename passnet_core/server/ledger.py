@@ -1,4 +1,5 @@
-"""What the judge's service remembers in a file of its own: answers by idempotency key, and outcomes of jobs.
+"""What services remember in a file of its own: answers by idempotency key, and of the judge's service the outcomes of
+jobs.
 
 A shared file, and not the store: rewards come by the thousand, nobody browses them, and an answer has to survive a
 kill."""

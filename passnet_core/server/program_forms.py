@@ -11,7 +11,6 @@ from passnet_core.server.forms import BundleForm, RecordForm, SpecForm, StrictFo
 
 LONGEST_LABEL = 200
 MOST_LISTED = 1_000
-LONGEST_WAIT_S = 60.0
 
 
 class TaskList(BaseModel):
@@ -163,6 +162,28 @@ class RunForm(BaseModel):
             problem=found.problem,
             page=page,
         )
+
+
+class RunLine(BaseModel):
+    """A run in one line. recorded: where and when it was made; empty: here. median_speedup: end to end; null: nothing
+    was timed."""
+
+    run: str
+    label: str
+    started_at: str
+    solver: str
+    bundle_digest: str | None
+    tasks: list[str]
+    stage: str
+    capture: str
+    profile: str
+    baseline: str
+    recorded: str
+    device: str
+    accepted: int
+    total: int
+    verdicts: dict[Verdict, int]
+    median_speedup: float | None
 
 
 class SharingForm(StrictForm):

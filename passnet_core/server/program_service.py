@@ -1,7 +1,7 @@
 """The playground as an interface for programs, over HTTP: tasks, bundles, runs, outcomes and scores.
 
-The OpenAPI document is served at /api/openapi.json. Every refusal has the form of ErrorForm. Coding agents find their
-tools at /mcp."""
+The OpenAPI document is served at /api/openapi.json; each address is also served without its version. Every refusal has
+the form of ErrorForm. Coding agents find their tools at /mcp."""
 
 import asyncio
 import contextlib
@@ -25,16 +25,19 @@ from passnet_core.records.text import is_valid
 from passnet_core.scoring.published import published
 from passnet_core.server.agents import AgentDesk
 from passnet_core.server.answering import answer_errors, token_in
-from passnet_core.server.entrance import BEARER, BUNDLE_BODY, SMALL_BODY, Entrance, entered_by
-from passnet_core.server.forms import ErrorForm, ServerHealth, TaskForm, Wellness
+from passnet_core.server.entrance import BEARER, BUNDLE_BODY, SMALL_BODY, Entrance, IdempotencyKey, entered_by
+from passnet_core.server.forms import ServerHealth, TaskForm, WaitS, Wellness
+from passnet_core.server.ledger import Ledger
+from passnet_core.server.listing import IN_PARTS, TOTAL, After, name_next, place_in
 from passnet_core.server.mcp_service import McpService
+from passnet_core.server.openapi import FOR_STRANGERS_TOO, REFUSALS, include, operation_name, with_versions
 from passnet_core.server.program_forms import (
-    LONGEST_WAIT_S,
     MOST_LISTED,
     BoardForm,
     PersonForm,
     ReferenceForm,
     RunForm,
+    RunLine,
     RunRequest,
     SharingForm,
     StandingForm,
@@ -42,6 +45,7 @@ from passnet_core.server.program_forms import (
     TaskList,
     WholeTask,
 )
+from passnet_core.server.run_keys import RunKeys
 from passnet_core.server.safeguards import safeguards
 from passnet_core.service import Service
 from passnet_core.settings import LOCAL_HOSTS
@@ -56,12 +60,11 @@ MOST_BOARDS = 10
 """How many boards are answered unless more are asked for."""
 ACCEPTED = 202
 FARTHEST = 1_000_000_000
-TOTAL = "X-Total-Count"
-"""The header with how many there are, in answers that are a part of a list."""
-IN_PARTS: dict[int | str, dict[str, Any]] = {
-    200: {"headers": {TOTAL: {"description": "how many there are in all", "schema": {"type": "integer"}}}}
-}
-OPEN_TO_ALL = ("/api/health", "/api/openapi.json")
+OPEN_TO_ALL = ("/api/openapi.json", *with_versions("/api", "/health"))
+
+
+class JsonLines(PlainTextResponse):
+    media_type = "application/jsonl"
 
 
 @dataclass(frozen=True)
@@ -90,12 +93,14 @@ def program_service(service: Service, door: Door) -> FastAPI:
     """The application: /api for programs, /mcp for coding agents."""
     agents = AgentDesk(door.page_of)
     mcp = McpService(agents)
+    keys = RunKeys(Ledger(service.settings.home))
 
     @contextlib.asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with mcp.running():
             yield
         agents.close()
+        keys.close()
 
     app = FastAPI(
         title="PassNet Playground",
@@ -111,17 +116,18 @@ def program_service(service: Service, door: Door) -> FastAPI:
         ],
         dependencies=[BEARER],
         max_body_size=SMALL_BODY,
-        responses={status: {"model": ErrorForm} for status in (401, 403, 404, 409, 422, 429, 503)},
+        generate_unique_id_function=operation_name,
+        responses=REFUSALS,
     )
     app.state.close = agents.close
     """Gives up what is under way; call it before the server waits for its requests."""
     answer_errors(app)
-    app.include_router(_routes(service, door), prefix="/api")
+    include(app, _routes(service, door, keys), "/api")
     app.router.routes.append(Route("/mcp", endpoint=mcp))
     return app
 
 
-def _routes(service: Service, door: Door) -> APIRouter:
+def _routes(service: Service, door: Door, keys: RunKeys) -> APIRouter:
     routes = APIRouter()
 
     def caller(request: Request) -> PersonalService:
@@ -140,15 +146,17 @@ def _routes(service: Service, door: Door) -> APIRouter:
         "/health",
         summary="Whether anything can be judged, and with a token by what",
         response_model=ServerHealth | Wellness,
+        responses={503: {"model": ServerHealth | Wellness}},
+        openapi_extra=FOR_STRANGERS_TOO,
     )
-    def health(request: Request) -> JSONResponse:
+    def get_health(request: Request) -> JSONResponse:
         found = ServerHealth.of(service.capacity(), service.load())
         is_known = door.access(service, token_in(request.headers.get("authorization"))) is not None
         told = found if is_known else Wellness(ok=found.ok)
         return JSONResponse(told.model_dump(), 200 if found.ok else 503)
 
     @routes.get("/me", summary="Who asks, and how much may be judged")
-    def me(access: Caller) -> PersonForm:
+    def get_me(access: Caller) -> PersonForm:
         person = access.person
         if person is None:
             return PersonForm(name="", role="operator", device_s=None, used_s=0.0, most_jobs=1_000_000, gpu=True)
@@ -162,25 +170,31 @@ def _routes(service: Service, door: Door) -> APIRouter:
             gpu=allowed.gpu,
         )
 
-    @routes.get("/tasks", summary="Find tasks, by the search text of Explore")
-    def tasks(
+    @routes.get("/tasks", summary="Find tasks, by the search text of Explore", responses=IN_PARTS)
+    def list_tasks(
         access: Caller,
+        request: Request,
+        response: Response,
         query: Annotated[str, Query(max_length=1000)] = "",
         split: str | None = None,
+        after: After = None,
         offset: Offset = 0,
         limit: Limit = 100,
     ) -> TaskList:
         found = [each for each in searching.found(query, service.corpus.tasks()) if split in (None, each.split)]
-        return TaskList(
-            total=len(found), tasks=[TaskForm.model_validate(each) for each in found[offset : offset + limit]]
-        )
+        response.headers[TOTAL] = str(len(found))
+        # by name
+        coming = found[offset:] if after is None else [each for each in found if each.id > after]
+        if len(coming) > limit:
+            name_next(request, response, coming[limit - 1].id)
+        return TaskList(total=len(found), tasks=[TaskForm.model_validate(each) for each in coming[:limit]])
 
     @routes.get("/tasks/{task_id}", summary="A task with its subgraphs: sources and inputs")
-    def task(access: Caller, task_id: str) -> WholeTask:
+    def get_task(access: Caller, task_id: str) -> WholeTask:
         return WholeTask.model_validate(service.corpus.task(task_id))
 
     @routes.get("/bundles", summary="The bundles that come with the playground")
-    def bundles(access: Caller) -> list[ReferenceForm]:
+    def list_bundles(access: Caller) -> list[ReferenceForm]:
         return [
             ReferenceForm(
                 name=each.name,
@@ -193,13 +207,15 @@ def _routes(service: Service, door: Door) -> APIRouter:
         ]
 
     @routes.get("/bundles/{digest}", summary="A bundle: of a run that you see, or one that comes with the playground")
-    def bundle(access: Caller, digest: str) -> StoredBundle:
+    def get_bundle(access: Caller, digest: str) -> StoredBundle:
         return StoredBundle.of(access.bundle(digest))
 
     @routes.post(
         "/runs", status_code=ACCEPTED, max_body_size=BUNDLE_BODY, summary="Have a bundle or TorchInductor judged"
     )
-    def start(access: Caller, asked: RunRequest, response: Response) -> RunForm:
+    def start_run(
+        access: Caller, asked: RunRequest, request: Request, response: Response, key: IdempotencyKey = None
+    ) -> RunForm:
         found = service.corpus.task(asked.task)
         made = None
         if asked.bundle is not None:
@@ -207,30 +223,35 @@ def _routes(service: Service, door: Door) -> APIRouter:
         elif asked.bundle_digest is not None:
             made = access.bundle(asked.bundle_digest)
         spec = asked.spec(service.device().device)
-        run_id = access.submit(found, made, spec, subgraph_ids=asked.subgraphs, label=asked.label, fresh=asked.fresh)
-        response.headers["Location"] = f"/api/runs/{run_id}"
+
+        def submit(run_id: str) -> str:
+            return access.submit(
+                found, made, spec, subgraph_ids=asked.subgraphs, label=asked.label, fresh=asked.fresh, run_id=run_id
+            )
+
+        run_id = submit("") if key is None else keys.run_for(key, asked, access, submit)
+        response.headers["Location"] = f"{request.url.path}/{run_id}"
         return form_of(access, run_id)
 
     @routes.get("/runs", summary="Runs that you see, the newest first", responses=IN_PARTS)
-    def runs(
+    def list_runs(
         access: Caller,
+        request: Request,
         response: Response,
         task: str | None = None,
         mine: bool = False,
+        after: After = None,
         offset: Offset = 0,
         limit: Limit = 100,
-    ) -> list[dict[str, Any]]:
+    ) -> list[RunLine]:
         response.headers[TOTAL] = str(access.count_runs(task, mine=mine))
-        return [summary_to_json(each) for each in access.runs(limit, task, mine=mine, offset=offset)]
+        found = access.runs(limit + 1, task, mine=mine, offset=0 if after is not None else offset, after=after)
+        if len(found) > limit:
+            name_next(request, response, found[limit - 1].run.id)
+        return [RunLine(**summary_to_json(each)) for each in found[:limit]]
 
     @routes.get("/runs/{run_id}", summary="How far a run has come")
-    async def run(
-        access: Caller,
-        run_id: str,
-        wait_s: Annotated[
-            float, Query(ge=0, le=LONGEST_WAIT_S, description="answer when it has finished, or after so many seconds")
-        ] = 0.0,
-    ) -> RunForm:
+    async def get_run(access: Caller, run_id: str, wait_s: WaitS = 0.0) -> RunForm:
         until = time.monotonic() + wait_s
         while True:
             found = await asyncio.to_thread(form_of, access, run_id)
@@ -239,44 +260,70 @@ def _routes(service: Service, door: Door) -> APIRouter:
             await asyncio.sleep(LOOK_EVERY_S)
 
     @routes.post("/runs/{run_id}/cancel", summary="Cancel a run of yours")
-    def cancel(access: Caller, run_id: str) -> RunForm:
+    def cancel_run(access: Caller, run_id: str) -> RunForm:
         access.cancel(run_id)
         return form_of(access, run_id)
 
     @routes.put("/runs/{run_id}/shared", summary="Let everybody who has its link see a run of yours, or nobody else")
-    def share(access: Caller, run_id: str, asked: SharingForm) -> SharingForm:
+    def share_run(access: Caller, run_id: str, asked: SharingForm) -> SharingForm:
         access.share(run_id, asked.shared)
         return asked
 
     @routes.get(
-        "/runs/{run_id}/outcomes", summary="The outcomes so far, in PassBench's published form", responses=IN_PARTS
+        "/runs/{run_id}/outcomes",
+        summary="The outcomes so far as they came, in PassBench's published form",
+        description="As long as the run has not finished, the last part names a next one, with what comes later.",
+        responses=IN_PARTS,
     )
-    def outcomes(
-        access: Caller, run_id: str, response: Response, offset: Offset = 0, limit: Limit = MOST_LISTED
+    def list_outcomes(
+        access: Caller,
+        run_id: str,
+        request: Request,
+        response: Response,
+        after: After = None,
+        offset: Offset = 0,
+        limit: Limit = MOST_LISTED,
     ) -> list[dict[str, Any]]:
-        found = access.outcomes(run_id)
+        is_finished = access.progress(run_id).finished  # before: what comes meanwhile must not be missed
+        found = access.outcomes(run_id, as_they_came=True)
         response.headers[TOTAL] = str(len(found))
-        return [published(each) for each in found[offset : offset + limit]]
+        begin = place_in(after, offset)
+        part = found[begin : begin + limit]
+        if not is_finished or begin + limit < len(found):
+            name_next(request, response, str(begin + len(part)))
+        return [published(each) for each in part]
 
-    @routes.get("/runs/{run_id}/export", summary="A finished run as a run file", response_class=PlainTextResponse)
-    def export(access: Caller, run_id: str) -> PlainTextResponse:
-        return PlainTextResponse(access.export_run(run_id), media_type="application/jsonl")
+    @routes.get("/runs/{run_id}/export", summary="A finished run as a run file", response_class=JsonLines)
+    def export_run(access: Caller, run_id: str) -> JsonLines:
+        return JsonLines(access.export_run(run_id))
 
     @routes.get("/runs/{run_id}/scores", summary="ES(t) and the aggregate score of a run")
-    def scores(access: Caller, run_id: str) -> list[dict[str, Any]]:
+    def get_scores(access: Caller, run_id: str) -> list[dict[str, Any]]:
         from passnet_core.scoring.report import entry_of, report_to_json, score_reports
 
         entries = [entry_of(each) for each in access.outcomes(run_id)]
         return [report_to_json(each) for each in score_reports(entries)]
 
     @routes.get("/boards", summary="Solvers ranked on the same subgraphs under the same conditions", responses=IN_PARTS)
-    def boards(
-        access: Caller, response: Response, task: str | None = None, offset: Offset = 0, limit: Limit = MOST_BOARDS
+    def list_boards(
+        access: Caller,
+        request: Request,
+        response: Response,
+        task: str | None = None,
+        after: After = None,
+        offset: Offset = 0,
+        limit: Limit = MOST_BOARDS,
     ) -> list[BoardForm]:
-        # those that say most come first
+        # those that say most come first, which changes with each run
         found = access.boards(task)
         response.headers[TOTAL] = str(len(found))
-        return [board_form(board) for board in found[offset : offset + limit]]
+        # so the next part is what the reader does not have, whatever its place is then
+        names = {f"{each.id}-{each.profile.value}": each for each in found}
+        given = list(names)[:offset] if after is None else after.split(".")
+        coming = [name for name in names if name not in given]
+        if len(coming) > limit:
+            name_next(request, response, ".".join([*given, *coming[:limit]]))
+        return [board_form(names[name]) for name in coming[:limit]]
 
     return routes
 

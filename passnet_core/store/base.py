@@ -78,6 +78,9 @@ class Store(Protocol):
 
     def outcomes(self, run_id: str) -> tuple[Outcome, ...]: ...
 
+    def outcomes_as_they_came(self, run_id: str) -> tuple[Outcome, ...]:
+        """Return the outcomes of a run so far, what was stored last at the end."""
+
     def unfinished(self, run_id: str | None) -> tuple[Unfinished, ...]: ...
 
     def bundle(self, digest: str) -> Bundle | None: ...

@@ -186,7 +186,7 @@ class Database:
         return tuple(summaries)
 
     def count_runs(self, asked: RunQuery) -> int:
-        filters = {name: value for name, value in to_json(asked).items() if name not in ("limit", "offset")}
+        filters = {name: value for name, value in to_json(asked).items() if name not in ("limit", "offset", "after")}
         return int(self._rows("count_runs", **filters)[0][0])
 
     def visitor_of(self, run_id: str) -> str:
@@ -198,6 +198,9 @@ class Database:
 
     def outcomes(self, run_id: str) -> tuple[Outcome, ...]:
         return tuple(_read_outcome(*row) for row in self._rows("outcomes", run_id=run_id))
+
+    def outcomes_as_they_came(self, run_id: str) -> tuple[Outcome, ...]:
+        return tuple(_read_outcome(*row) for row in self._rows("outcomes_as_they_came", run_id=run_id))
 
     def unfinished(self, run_id: str | None) -> tuple[Unfinished, ...]:
         found: dict[str, Unfinished] = {}

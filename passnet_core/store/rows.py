@@ -37,7 +37,8 @@ class JobName:
 
 @dataclass(frozen=True)
 class RunQuery:
-    """Which runs are asked for: at most limit, of all that fit, after the first offset. task_id, solver, visitor,
+    """Which runs are asked for: at most limit, of all that fit, after the first offset. after: only those that come
+    after this run, None: from the newest on. task_id, solver, visitor,
     starred_by: None for any.
     checks: include runs of stage CHECK. visitor: who asked for them. verdicts: a run fits if it has an outcome with one
     of these; () for any. starred_by: only those that this visitor starred. viewer: only this visitor's, and those that
@@ -52,6 +53,7 @@ class RunQuery:
     starred_by: str | None = None
     viewer: str | None = None
     offset: int = 0
+    after: str | None = None
 
 
 @dataclass(frozen=True)

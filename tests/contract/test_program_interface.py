@@ -4,6 +4,7 @@ import http.client
 import itertools
 import math
 import random
+import re
 import threading
 import urllib.parse
 from collections.abc import Iterator
@@ -24,7 +25,7 @@ from tests.contract.made import task as three_subgraphs
 from tests.contract.programs_served import Answered, Playground, Program, playground
 from tests.contract.scripted import a_pass
 from tests.fake_backend import FakeBackend
-from tests.waiting import seconds
+from tests.waiting import eventually, seconds
 
 FASTER = a_pass(Verdict.FASTER)
 
@@ -149,6 +150,134 @@ def test_what_grows_comes_in_parts_and_says_how_much_there_is(many: Playground) 
     for wrong in ("offset=-1", "limit=0", "limit=1001", f"offset={10**30}"):
         for path in ("/runs", f"/runs/{made[0]}/outcomes", "/boards", "/tasks"):
             assert alice.ask("GET", f"/api{path}?{wrong}").status == 422, (path, wrong)
+
+
+def parts(program: Program, path: str) -> Iterator[Any]:
+    """The parts of a list, each by the address that the one before it names."""
+    place = f"/api/v1{path}"
+    while place:
+        answered = program.ask("GET", place)
+        assert answered.status == 200, answered
+        yield answered.data
+        found = re.fullmatch(r'<(.+)>; rel="next"', answered.headers.get("link", ""))
+        place = found.group(1) if found else ""
+
+
+def test_a_list_of_runs_that_grows_while_it_is_read_loses_and_repeats_nothing(many: Playground) -> None:
+    alice, bob = many.program("alice"), many.program("bob")
+
+    def judged(number: int) -> str:
+        return str(alice.judged(task="relu", bundle=bundle(f"{FASTER}# {number}\n"))["run"])
+
+    made = [judged(number) for number in range(5)]
+    reading = parts(alice, "/runs?limit=2&mine=true")
+    read = [each["run"] for each in next(reading)]
+    judged(5)
+    read += [each["run"] for part in reading for each in part]
+    assert read == made[::-1]
+    assert list(parts(alice, "/runs?limit=3&task=gone")) == [[]]
+    assert bob.ask("GET", f"/api/v1/runs?after={made[2]}").status == 404, "nobody learns when another's run began"
+
+
+def test_outcomes_that_come_out_of_order_are_read_once_each(tmp_path: Path) -> None:
+    late = threading.Event()
+
+    def out_of_order(job: Job) -> Outcome:
+        if job.subgraph.id == "float32/0":
+            assert late.wait(seconds(60))
+        return as_written(job)
+
+    with playground(tmp_path, FakeBackend(out_of_order, judges=2), [three_subgraphs()]) as served:
+        program = served.program()
+        run = program.ask("POST", "/api/v1/runs", {"task": "relu", "bundle": bundle()}).data["run"]
+        eventually(lambda: program.get(f"/runs/{run}")["done"] == 2)
+        reading = parts(program, f"/runs/{run}/outcomes?limit=1")
+        read = [each["subgraph"] for _ in range(2) for each in next(reading)]
+        assert sorted(read) == ["float32/1", "float32/2"]
+        assert next(reading) == [], "more will come"
+        late.set()
+        eventually(lambda: program.get(f"/runs/{run}?wait_s=60")["finished"])
+        read += [each["subgraph"] for part in reading for each in part]
+        assert read[2:] == ["float32/0"]
+        assert program.ask("GET", f"/api/v1/runs/{run}/outcomes?after=x").status == 422
+
+
+def test_boards_that_change_places_while_they_are_read_are_read_once_each(alone: Playground) -> None:
+    program = alone.program()
+    asked: dict[str, Any] = {"task": "relu", "stage": "measure"}
+    for capture, profile in (("direct", "strict"), ("compiled", "strict"), ("direct", "passnet")):
+        program.judged(**asked, bundle=bundle(), capture=capture, profile=profile)
+
+    def name(board: Any) -> tuple[str, str]:
+        return board["id"], board["profile"]
+
+    before = program.get("/boards")
+    reading = parts(program, "/boards?limit=1")
+    read = [name(each) for each in next(reading)]
+    # where solvers can be compared comes first
+    last = {name: before[-1][name] for name in ("capture", "profile")}
+    program.judged(**asked, bundle=bundle(f"{FASTER}# 2\n"), **last)
+    assert name(program.get("/boards")[0]) == name(before[-1])
+    read += [name(each) for part in reading for each in part]
+    assert sorted(read) == sorted(map(name, before))
+
+
+def test_tasks_are_read_in_parts(tmp_path: Path, backend: FakeBackend) -> None:
+    tasks = [replace(three_subgraphs(), id=f"relu-{number}") for number in range(5)]
+    with playground(tmp_path, backend, tasks) as served:
+        read = [[each["id"] for each in part["tasks"]] for part in parts(served.program(), "/tasks?limit=2&query=relu")]
+    assert read == [["relu-0", "relu-1"], ["relu-2", "relu-3"], ["relu-4"]]
+
+
+# --- keys ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_run_with_a_key_is_started_once(tmp_path: Path, backend: FakeBackend) -> None:
+    asked = {"task": "relu", "bundle": bundle(), "fresh": True}
+
+    def start(program: Program, key: str, request: dict[str, Any]) -> Answered:
+        return program.ask("POST", "/api/v1/runs", request, Idempotency_Key=key)
+
+    with playground(tmp_path, backend, [three_subgraphs()], many=True) as served:
+        alice, bob = served.program("alice"), served.program("bob")
+        with ThreadPoolExecutor(8) as at_once:
+            answers = list(at_once.map(lambda _: start(alice, "one", asked), range(8)))
+        assert {each.status for each in answers} == {202}
+        (run,) = {each.data["run"] for each in answers}
+        assert {each.headers["location"] for each in answers} == {f"/api/v1/runs/{run}"}
+        refused = start(alice, "one", {**asked, "label": "another"})
+        assert (refused.status, refused.data["error"]["kind"]) == (409, "KeyReused")
+        assert start(bob, "one", asked).data["run"] != run, "keys are a person's own"
+        assert start(alice, "two", asked).data["run"] != run
+        assert start(alice, "x" * 201, asked).status == 422
+        assert len(alice.get("/runs")) == 2
+        token = alice.token
+    with playground(tmp_path, backend, [three_subgraphs()], many=True) as served:
+        assert start(Program(served.url, token), "one", asked).data["run"] == run, "after a restart too"
+
+
+def test_a_key_whose_run_was_refused_starts_it_later(many: Playground) -> None:
+    alice = many.program("alice")
+    assert many.register is not None
+    person, asked = many.person("alice"), {"task": "relu", "bundle": bundle()}
+    many.register.ban(person, "mining coins.")
+    assert alice.ask("POST", "/api/v1/runs", asked, Idempotency_Key="k").status == 403
+    many.register.ban(person, "")
+    many.register.spent(person.id, ALLOWANCES[PersonRole.MEMBER].device_s + 1)
+    refused = [alice.ask("POST", "/api/v1/runs", asked, Idempotency_Key="k").status for _ in range(2)]
+    assert refused == [429, 429]
+    assert alice.get("/runs") == []
+
+
+# --- addresses without a version -------------------------------------------------------------------------------------
+
+
+def test_an_address_without_a_version_is_the_same(alone: Playground) -> None:
+    program = alone.program()
+    run = program.judged(task="relu", bundle=bundle())["run"]
+    for path in ("/health", "/me", "/tasks", "/tasks/relu", "/runs", f"/runs/{run}", f"/runs/{run}/outcomes"):
+        new, old = program.ask("GET", f"/api/v1{path}"), program.ask("GET", f"/api{path}")
+        assert (new.status, new.data) == (200, old.data), path
 
 
 def test_a_run_under_way_is_waited_for_for_a_while_and_can_be_cancelled(

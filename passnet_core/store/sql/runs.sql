@@ -2,6 +2,7 @@ WITH
 -- include matching_runs
 , chosen AS (
     SELECT * FROM matching_runs
+    WHERE $after IS NULL OR (started_at, place) < (SELECT (started_at, place) FROM runs WHERE id = $after)
     ORDER BY started_at DESC, place DESC
     LIMIT $limit OFFSET $offset
 ),

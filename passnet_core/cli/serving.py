@@ -7,6 +7,7 @@ from typing import Any
 
 from passnet_core.access.hosting import require_sandbox
 from passnet_core.cli.console import INFRASTRUCTURE, Console
+from passnet_core.cli.extras import require
 from passnet_core.cli.listening import add_listening_flags, hosts, is_local, require_listening
 from passnet_core.cli.logs import clean_logs
 from passnet_core.cli.parser import add_number, command, require_positive
@@ -51,7 +52,9 @@ def serve_judge(args: argparse.Namespace, console: Console) -> int:
 
             def started(port: int) -> None:
                 place = f"http://{args.address}:{port}"
-                console.say(f"Judging on {here.label} at {place}, {args.judges} at once. Stop with Ctrl-C.")
+                # a cluster has as many judges as it has room for, whatever --judges says
+                at_once = scheduler.capacity().judges
+                console.say(f"Judging on {here.label} at {place}, {at_once} at once. Stop with Ctrl-C.")
 
             clean_logs(console.settings)
             return 0 if serve(service, args.address, args.port, started) else INFRASTRUCTURE
@@ -89,6 +92,8 @@ def serve_api(args: argparse.Namespace, console: Console) -> int:
 def mcp(args: argparse.Namespace, console: Console) -> int:
     if args.http:
         return serve_api(args, console)
+    # else what these two bring is missed first, by names of which no extra is known
+    require("duckdb", "mcp")
     from passnet_core.access.personal import PersonalService
     from passnet_core.server.agents import AgentDesk
     from passnet_core.server.mcp_service import serve_stdio

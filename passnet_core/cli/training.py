@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -130,22 +131,31 @@ def trajectories_export(args: argparse.Namespace, console: Console) -> int:
         stage=Stage(args.stage) if args.stage else None,
         clock_version=args.clock_version,
     )
-    found = tuple(chosen(_sources(args, console), choice, related, frozenset(held_back)))
+    read: Counter[str] = Counter()
+
+    def counted() -> Iterator[Trajectory]:
+        for each in _sources(args, console):
+            read[each.opening.split] += 1
+            yield each
+
+    found = tuple(chosen(counted(), choice, related, frozenset(held_back)))
     counter = TokenCounter(Path(args.tokenizer)) if args.tokenizer else None
-    most = args.most_tokens
     layout = ExportLayout(
         format,
         rows,
         one_call_per_turn=args.one_call_per_turn,
         masks=args.masks,
         at_least=args.at_least,
-        fits=lambda row: counter is None or most is None or counter.count(row) <= most,
+        count=None if counter is None else counter.count,
+        most_tokens=args.most_tokens,
         spec=_spec(args),
     )
     more = []
     if args.every_task:
         of_split = (corpus.task(name) for name, each in summaries.items() if each.split == args.split)
         more = [each for each in of_split if not fingerprints(each) & held_back]
+    if not found and not more:
+        console.tell(_why_none(args, read))
     for each in found if args.bundles else ():
         if each.best is not None and each.best.bundle is not None:
             write_bundle(each.best.bundle, Path(args.bundles) / each.opening.task_id / each.opening.id)
@@ -191,6 +201,14 @@ def _sources(args: argparse.Namespace, console: Console) -> Iterator[Trajectory]
         from passnet_core.store.prepared import recorded_conversations
 
         yield from map(read_trajectory, recorded_conversations(console.settings.data))
+
+
+def _why_none(args: argparse.Namespace, read: Mapping[str, int]) -> str:
+    """Why no conversation was chosen. read: how many were read, by the split of their tasks."""
+    if not read:
+        return "No conversation was read: there is none in the folders or the store, or with the playground."
+    listed = ", ".join(f"{count} on {split} tasks" for split, count in sorted(read.items()))
+    return f"None was chosen of these conversations: {listed}. What is chosen: {' '.join(_filters(args))}"
 
 
 def _spec(args: argparse.Namespace) -> EvalSpec | None:

@@ -3,6 +3,7 @@ runs and scores. What an agent has judged are runs like any other, which a perso
 
 import contextlib
 import json
+import re
 import sys
 import threading
 import time
@@ -14,13 +15,17 @@ from typing import Any
 from passnet_core.access.personal import PersonalService
 from passnet_core.corpus import searching
 from passnet_core.errors import BadInput, PlaygroundError
+from passnet_core.execution.runs_in_progress import Progress
 from passnet_core.outside import quoted
 from passnet_core.records import Bundle, Device, EvalSpec, Outcome, Stage, Task
 from passnet_core.records.text import is_valid
 from passnet_core.records.trajectories import ToolCall
+from passnet_core.server import agent_resources
 from passnet_core.server.at_once import AtOnce
 from passnet_core.solvers.llm.chat import Tool
 from passnet_core.solvers.llm.conversation import INSPECT_WITHIN_S, guide
+from passnet_core.solvers.llm.feedback import explained, summary
+from passnet_core.solvers.llm.files import ToolProblem
 from passnet_core.solvers.llm.prompting import first_of_sources
 from passnet_core.solvers.llm.tools import NOT_DONE, TOOLS, Workplace
 
@@ -38,16 +43,23 @@ MOST_REMEMBERED = 10_000
 """Of how many tasks it is remembered that files were given up, to say so."""
 LOOK_EVERY_S = 0.1
 LISTED, MOST_LISTED = 20, 200
+MOST_WAIT_S = 60
 MOST_BOARDS, MOST_STANDINGS = 10, 50
 LABEL = "agent"
 GONE = "Your files for this task are gone: {}. list_runs names the bundles that were judged, and open_bundle opens one."
 """What an agent is told whose files were given up."""
 INSTRUCTIONS = """Write a compiler pass for a real PyTorch subgraph, and have it judged. Find a task with list_tasks, \
 read it with read_task, write files with write_file, then check and evaluate them. Only what evaluate reports counts. \
+Where an answer must not take long, submit instead of evaluate, and ask with progress. \
 Each task has files of its own, which stay from call to call; after half an hour without one, they are given up."""
 
 _TASK = {"type": "string", "description": "the task's name, as list_tasks gives it"}
-_STAGES = [Stage.VERIFY.value, Stage.MEASURE.value]
+_RUN = {"type": "string", "description": "the run's id, as submit or list_runs gives it"}
+_STAGE = {
+    "type": "string",
+    "enum": [Stage.VERIFY.value, Stage.MEASURE.value],
+    "description": "verify: values only; measure: times too, on a GPU (default: measure where there is a GPU)",
+}
 
 
 def _for_agents(tool: Tool) -> Tool:
@@ -57,8 +69,9 @@ def _for_agents(tool: Tool) -> Tool:
         properties = {"task": _TASK, **properties}
     required = list(properties)
     if tool.name == "evaluate":
-        about = "verify: values only; measure: times too, on a GPU (default: measure where there is a GPU)"
-        properties["stage"] = {"type": "string", "enum": _STAGES, "description": about}
+        properties["stage"] = _STAGE
+    if tool.name == "explain":
+        properties["run"] = {**_RUN, "description": "a run on the task (default: the last check or evaluation)"}
     return _tool(tool.name, tool.description, properties, required)
 
 
@@ -95,6 +108,27 @@ AGENT_TOOLS = (
     ),
     *_CONVERSATION,
     _tool(
+        "submit",
+        "Does what evaluate does, and answers at once with the run's id. The run goes on if you leave.",
+        {"task": _TASK, "stage": _STAGE},
+        ["task"],
+    ),
+    _tool(
+        "progress",
+        "Tells how far a run is, and what was found once it has finished.",
+        {
+            "run": _RUN,
+            "wait_s": {
+                "type": "integer",
+                "minimum": 1,
+                "maximum": MOST_WAIT_S,
+                "description": "for how many seconds to wait until it has finished (default: not at all)",
+            },
+        },
+        ["run"],
+    ),
+    _tool("cancel", "Ends a run of yours. What was judged of it stays.", {"run": _RUN}, ["run"]),
+    _tool(
         "list_runs",
         "Lists the latest runs on a task, with what was accepted, how fast it was, and the digests of their bundles.",
         {"task": _TASK},
@@ -108,8 +142,31 @@ AGENT_TOOLS = (
     ),
 )
 """All tools, in the order in which an agent reads about them."""
-CHANGING = frozenset({"write_file", "patch_file", "delete_file", "open_bundle", "check", "evaluate"})
-"""The tools that change files, or start runs."""
+
+
+@dataclass(frozen=True)
+class ToolEffect:
+    """What a tool changes. destroys: something that was there may be gone. idempotent: an equal call once more changes
+    nothing."""
+
+    destroys: bool = False
+    idempotent: bool = False
+
+
+EFFECTS: Mapping[str, ToolEffect] = {
+    "write_file": ToolEffect(destroys=True, idempotent=True),
+    "patch_file": ToolEffect(destroys=True),
+    "delete_file": ToolEffect(destroys=True, idempotent=True),
+    "open_bundle": ToolEffect(destroys=True, idempotent=True),
+    "check": ToolEffect(),
+    "evaluate": ToolEffect(),
+    "submit": ToolEffect(),
+    "cancel": ToolEffect(destroys=True, idempotent=True),
+}
+"""The tools that change files, or start or end runs. All others only read."""
+TOOL_FOR: Mapping[str, str] = {"corpus list": "list_tasks", "runs list": "list_runs"}
+"""The tools that do what a command does."""
+COMMAND = re.compile(r"\b(?:python -m passnet_core|passnet) (corpus list|runs list)")
 
 Told = Callable[[int, int, str], None]
 """Hears how far judging has come: subgraphs done, of how many, and what is done at present."""
@@ -244,7 +301,17 @@ class AgentDesk:
             with self._share(access.owner):
                 return self._answer(access, name, _checked(name, arguments), cancelled, told)
         except PlaygroundError as error:
-            return AgentAnswer(f"{NOT_DONE}{error}", failed=True)
+            return AgentAnswer(f"{NOT_DONE}{for_agents(error)}", failed=True)
+
+    def read(self, access: PersonalService, uri: str) -> agent_resources.Resource:
+        """What is at an address. Raises UnknownItem, and BadInput while too many calls are under way."""
+        with self._share(access.owner):
+            return agent_resources.read(access, uri)
+
+    def prompt(self, access: PersonalService, name: str, given: Mapping[str, str]) -> str:
+        """The text of a prompt. Raises UnknownItem, and BadInput for what cannot be asked for."""
+        with self._share(access.owner):
+            return agent_resources.prompt_text(access, name, given)
 
     def close(self) -> None:
         """Give up what is being judged."""
@@ -277,9 +344,14 @@ class AgentDesk:
                 return _scores(access, given.get("task"))
             case "read_guide":
                 return _page(given["page"])
+            case "progress":
+                return self._progress(access, given["run"], given.get("wait_s", 0), cancelled)
+            case "cancel":
+                access.cancel(given["run"])
+                return self._progress(access, given["run"], 0, cancelled)
         task = access.shared.corpus.task(given.pop("task"))
         with self._places.at_work(
-            access.owner, task.id, lambda: self._made(access, task), changing=name in CHANGING
+            access.owner, task.id, lambda: self._made(access, task), changing=name in EFFECTS
         ) as (place, gone):
             answer = self._worked(place, access, task, name, given, cancelled, told)
         return replace(answer, text=f"{GONE.format(gone)}\n\n{answer.text}") if gone else answer
@@ -306,12 +378,40 @@ class AgentDesk:
             bundle = access.bundle(given["bundle"])
             workplace.files.take(bundle)
             return AgentAnswer(f"Your files are now: {', '.join(workplace.files.codes)}.")
+        if name == "explain" and "run" in given:
+            return _explained(access, task, given["run"], given["subgraph"])
+        if name == "submit":
+            return self._submitted(place, access, task, Stage(given.get("stage", _usual_stage(access))))
         if name == "evaluate":
             place.stage = Stage(given.pop("stage", _usual_stage(access)))
         done = workplace.do(ToolCall("", name, json.dumps(given)), cancelled)
         if not place.run_id:
             return AgentAnswer(done.text, failed=done.text.startswith(NOT_DONE))
         return self._judged(access.outcomes(place.run_id), place.run_id, done.text)
+
+    def _submitted(self, place: _AgentPlace, access: PersonalService, task: Task, stage: Stage) -> AgentAnswer:
+        try:
+            bundle = place.workplace.files.bundle(place.workplace.author)
+        except ToolProblem as problem:
+            raise BadInput(str(problem)) from problem
+        run_id = access.submit(task, bundle, EvalSpec(stage=stage, device=access.device), label=LABEL)
+        return self._standing(access.progress(run_id), "It was submitted. Ask how far it is with progress.")
+
+    def _progress(self, access: PersonalService, run_id: str, wait_s: float, cancelled: threading.Event) -> AgentAnswer:
+        until = time.monotonic() + wait_s
+        while not (found := access.progress(run_id)).finished and time.monotonic() < until:
+            if cancelled.wait(LOOK_EVERY_S) or self._closing.is_set():
+                break
+        if found.finished:
+            return self._standing(found, found.problem or summary(found.outcomes))
+        waits = found.queue_position
+        doing = found.detail or found.phase.value if waits is None else f"{waits} runs are ahead of it"
+        return self._standing(found, f"{found.done} of {found.total} subgraphs: {doing}")
+
+    def _standing(self, found: Progress, text: str) -> AgentAnswer:
+        answer = self._judged(found.outcomes, found.run.id, text)
+        standing = {"finished": found.finished, "done": found.done, "total": found.total}
+        return replace(answer, data={**(answer.data or {}), **standing})
 
     def _judged(self, outcomes: Sequence[Outcome], run_id: str, text: str) -> AgentAnswer:
         page = self._page_of(run_id)
@@ -373,6 +473,21 @@ def _checked(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         elif value not in wanted.get("enum", [value]):
             raise BadInput(f"The argument {each} of {name} must be one of {', '.join(wanted['enum'])}.")
     return dict(arguments)
+
+
+def for_agents(error: PlaygroundError) -> str:
+    """The message of an error, with the tools that do what the commands in it do."""
+    return COMMAND.sub(lambda command: TOOL_FOR[command[1]], str(error))
+
+
+def _explained(access: PersonalService, task: Task, run_id: str, subgraph_id: str) -> AgentAnswer:
+    if task.id not in access.run(run_id).task_ids:
+        raise BadInput(f"Run {run_id} is not on task {quoted(task.id)}. list_runs names those that are.")
+    outcomes = {each.subgraph_id: each for each in access.outcomes(run_id)}
+    if subgraph_id not in outcomes:
+        known = f"It has: {', '.join(outcomes)}." if outcomes else "It has none yet: ask how far it is with progress."
+        raise BadInput(f"Run {run_id} has no outcome on subgraph {quoted(subgraph_id)}. {known}")
+    return AgentAnswer(explained(outcomes[subgraph_id]))
 
 
 def _tasks(access: PersonalService, given: Mapping[str, Any]) -> AgentAnswer:

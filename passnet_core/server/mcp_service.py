@@ -4,7 +4,7 @@ import contextlib
 import logging
 import threading
 from collections.abc import AsyncIterator, Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import anyio
 from mcp import types
@@ -12,6 +12,7 @@ from mcp.server import Server, streamable_http
 from mcp.server.context import ServerRequestContext
 from mcp.server.stdio import stdio_server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.shared.exceptions import MCPError
 from starlette.requests import ClientDisconnect
 from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
@@ -19,8 +20,11 @@ from starlette.types import Receive, Scope, Send
 from passnet_core import __version__
 from passnet_core.access.personal import PersonalService
 from passnet_core.errors import PlaygroundError
-from passnet_core.server.agents import AGENT_TOOLS, CHANGING, INSTRUCTIONS, AgentAnswer, AgentDesk
+from passnet_core.server import agent_resources
+from passnet_core.server.agents import AGENT_TOOLS, EFFECTS, INSTRUCTIONS, AgentAnswer, AgentDesk, for_agents
 from passnet_core.server.entrance import BUNDLE_BODY, entered_by
+
+T = TypeVar("T")
 
 NAME = "passnet"
 MOST_CALLS = 256
@@ -82,9 +86,7 @@ def _server(agents: AgentDesk, access: Callable[[ServerRequestContext[Any, Any]]
                     name=each.name,
                     description=each.description,
                     input_schema=each.parameters,
-                    annotations=types.ToolAnnotations(
-                        read_only_hint=each.name not in CHANGING, destructive_hint=False, open_world_hint=False
-                    ),
+                    annotations=_hints(each.name),
                 )
                 for each in AGENT_TOOLS
             ]
@@ -108,7 +110,7 @@ def _server(agents: AgentDesk, access: Callable[[ServerRequestContext[Any, Any]]
         try:
             answer = await anyio.to_thread.run_sync(execute, abandon_on_cancel=True, limiter=limiter)
         except PlaygroundError as error:
-            answer = AgentAnswer(str(error), failed=True)
+            answer = AgentAnswer(for_agents(error), failed=True)
         finally:
             cancelled.set()
         return types.CallToolResult(
@@ -117,6 +119,29 @@ def _server(agents: AgentDesk, access: Callable[[ServerRequestContext[Any, Any]]
             is_error=answer.failed,
         )
 
+    async def read_of(context: ServerRequestContext[Any, Any], work: Callable[[PersonalService], T]) -> T:
+        """What work reads for who asks, in a thread."""
+        try:
+            return await anyio.to_thread.run_sync(
+                lambda: work(access(context)), abandon_on_cancel=True, limiter=limiter
+            )
+        except PlaygroundError as error:
+            raise MCPError(types.INVALID_PARAMS, for_agents(error)) from error
+
+    async def read(
+        context: ServerRequestContext[Any, Any], asked: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
+        found = await read_of(context, lambda access: agents.read(access, asked.uri))
+        text = types.TextResourceContents(uri=found.uri, mime_type=found.kind, text=found.text)
+        return types.ReadResourceResult(contents=[text])
+
+    async def prompt(
+        context: ServerRequestContext[Any, Any], asked: types.GetPromptRequestParams
+    ) -> types.GetPromptResult:
+        text = await read_of(context, lambda access: agents.prompt(access, asked.name, asked.arguments or {}))
+        words = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
+        return types.GetPromptResult(messages=[words])
+
     return Server(
         NAME,
         title="PassNet Playground",
@@ -124,4 +149,60 @@ def _server(agents: AgentDesk, access: Callable[[ServerRequestContext[Any, Any]]
         instructions=INSTRUCTIONS,
         on_list_tools=tools,
         on_call_tool=call,
+        on_list_resources=_resources,
+        on_list_resource_templates=_templates,
+        on_read_resource=read,
+        on_list_prompts=_prompts,
+        on_get_prompt=prompt,
+    )
+
+
+def _hints(name: str) -> types.ToolAnnotations:
+    effect = EFFECTS.get(name)
+    return types.ToolAnnotations(
+        read_only_hint=effect is None,
+        destructive_hint=effect is not None and effect.destroys,
+        idempotent_hint=effect is None or effect.idempotent,
+        open_world_hint=False,
+    )
+
+
+async def _resources(
+    context: ServerRequestContext[Any, Any], asked: types.PaginatedRequestParams | None
+) -> types.ListResourcesResult:
+    listed = agent_resources.pages().items()
+    kind = agent_resources.MARKDOWN
+    return types.ListResourcesResult(
+        resources=[types.Resource(name=name, uri=uri, mime_type=kind) for name, uri in listed]
+    )
+
+
+async def _templates(
+    context: ServerRequestContext[Any, Any], asked: types.PaginatedRequestParams | None
+) -> types.ListResourceTemplatesResult:
+    return types.ListResourceTemplatesResult(
+        resource_templates=[
+            types.ResourceTemplate(
+                name=each.name, uri_template=each.uri, description=each.description, mime_type=each.kind
+            )
+            for each in agent_resources.TEMPLATES
+        ]
+    )
+
+
+async def _prompts(
+    context: ServerRequestContext[Any, Any], asked: types.PaginatedRequestParams | None
+) -> types.ListPromptsResult:
+    return types.ListPromptsResult(
+        prompts=[
+            types.Prompt(
+                name=each.name,
+                title=each.title,
+                arguments=[
+                    types.PromptArgument(name=name, description=about, required=True)
+                    for name, about in each.arguments.items()
+                ],
+            )
+            for each in agent_resources.PROMPTS
+        ]
     )

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from passnet_core.errors import BadInput
 from passnet_core.records import Bundle
 from passnet_core.solvers.llm.files import FILE_NAME, IS_PASS, BundleFiles, ToolProblem
-from passnet_core.solvers.llm.tools import BLOCK, written_in
+from passnet_core.solvers.llm.tagged import BLOCK
+from passnet_core.solvers.llm.tools import written_in
 
 NAMED = re.compile(r"\s*#\s*(?:file(?:name)?:?\s*)?([A-Za-z_][A-Za-z0-9_]*\.py)\s*$", re.IGNORECASE | re.MULTILINE)
 """A first line of a code block that names its file."""

@@ -72,16 +72,27 @@ CHAT_FORMS: Mapping[Format, ChatForm] = {
 @dataclass(frozen=True)
 class ExportLayout:
     """How to write what was chosen. rows: None for the format's own. masks: whether answers that are not worth learning
-    are kept out of the loss. at_least: as in ExportChoice. fits: whether a row is short enough. spec: for prompts, how
-    the bundles for `tasks`, which have no conversation, are judged."""
+    are kept out of the loss. at_least: as in ExportChoice. count: counts the tokens of a row, which may have at most
+    most_tokens. spec: for prompts, how the bundles for `tasks`, which have no conversation, are judged."""
 
     format: Format
     rows: Rows | None = None
     one_call_per_turn: bool = False
     masks: bool = True
     at_least: float = 1.0
-    fits: Callable[[Row], bool] = lambda row: True
+    count: Callable[[Row], int] | None = None
+    most_tokens: int | None = None
     spec: EvalSpec | None = None
+
+    def fitted(self, row: Row) -> Row | None:
+        """The row, with the tokens that are its own where they are counted; None if it has too many."""
+        if self.count is None:
+            return row
+        tokens = self.count(row)
+        if self.most_tokens is not None and tokens > self.most_tokens:
+            return None
+        # what stood there are those of all requests of the conversation
+        return {**row, "tokens": tokens}
 
 
 @dataclass
@@ -126,7 +137,7 @@ def exported(found: Sequence[Trajectory], layout: ExportLayout, tasks: Sequence[
         for trajectory in found:
             _add(made, trajectory, layout, form)
         return made
-    fitting = [row for row in made.rows if layout.fits(row)]
+    fitting = [fitted for row in made.rows if (fitted := layout.fitted(row)) is not None]
     if left := len(made.rows) - len(fitting):
         made.left_out[TOO_LONG] = left
     made.rows = fitting
@@ -153,8 +164,8 @@ def _add(made: Exported, trajectory: Trajectory, layout: ExportLayout, form: Cha
         return
     write = form.turn if rows is Rows.TURNS and form.turn else form.whole
     for each in by_turns(example) if rows is Rows.TURNS else (example,):
-        row = write(each)
-        if layout.fits(row):
+        row = layout.fitted(write(each))
+        if row is not None:
             made.rows.append(row)
             made.learnt += each.learnt
             made.masked += each.masked

@@ -1,5 +1,7 @@
 """Coding agents at work over the Model Context Protocol, with the client of its own SDK."""
 
+import json
+import re
 import sys
 import threading
 from collections.abc import Awaitable, Callable, Iterator
@@ -19,7 +21,7 @@ from passnet_core.access.personal import PersonalService
 from passnet_core.people.person import ALLOWANCES, PersonRole
 from passnet_core.records import Device, Job, Outcome, Verdict
 from passnet_core.server import agents
-from passnet_core.server.agents import CALLS_OF_PERSON, IDLE_S, PLACES_OF_PERSON, AgentDesk
+from passnet_core.server.agents import CALLS_OF_PERSON, IDLE_S, PLACES_OF_PERSON, TOOL_FOR, AgentDesk
 from passnet_core.solvers.llm.tools import TOOLS
 from tests.contract.made import outcome
 from tests.contract.made import task as three_subgraphs
@@ -92,9 +94,11 @@ def test_the_tools_are_those_of_a_conversation_and_some_that_find_things(alone: 
             if tool.name != "finish":
                 offered = tools.pop(tool.name)
                 assert offered.description == tool.description
-                named = set(offered.input_schema["properties"]) - {"task", "stage"}
+                named = set(offered.input_schema["properties"]) - {"task", "stage", "run"}
                 assert named == set(tool.parameters["properties"])
-        assert set(tools) == {"list_tasks", "read_task", "open_bundle", "list_runs", "scores"}
+        assert set(tools) == {
+            *("list_tasks", "read_task", "open_bundle", "list_runs", "scores"), *("submit", "progress", "cancel"),
+        }  # fmt: skip
         assert client.instructions is not None
         assert "list_tasks" in client.instructions
 
@@ -141,6 +145,197 @@ def test_an_agent_repairs_a_bundle_until_it_is_accepted(alone: Playground, mode:
         assert "a.py:" in await told(client, "read_task", task="tanh")
 
     agent(alone.program(), work, mode=mode)
+
+
+def test_an_agent_hears_from_its_tools_what_they_change(alone: Playground) -> None:
+    async def work(client: Client) -> None:
+        hints = {each.name: each.annotations for each in (await client.list_tools()).tools}
+        assert all(each is not None and each.open_world_hint is False for each in hints.values())
+        writing = {name for name, each in hints.items() if each is not None and not each.read_only_hint}
+        assert writing == {
+            *("write_file", "patch_file", "delete_file", "open_bundle"), *("check", "evaluate", "submit", "cancel"),
+        }  # fmt: skip
+        destroying = {name for name, each in hints.items() if each is not None and each.destructive_hint}
+        assert destroying == {"write_file", "patch_file", "delete_file", "open_bundle", "cancel"}
+        repeatable = {name for name, each in hints.items() if each is not None and each.idempotent_hint}
+        assert writing - repeatable == {"patch_file", "check", "evaluate", "submit"}
+
+    agent(alone.program(), work)
+
+
+def test_an_agent_submits_and_asks_how_far_it_is(alone: Playground, backend: FakeBackend) -> None:
+    go_on = threading.Event()
+
+    def slowly(job: Job) -> Outcome:
+        assert go_on.wait(seconds(60))
+        return outcome(job, Verdict.WRONG_VALUES)
+
+    async def work(client: Client) -> None:
+        assert "no pass yet" in await refused(client, "submit", task="relu")
+        await told(client, "write_file", task="relu", name="a.py", code=WRONG)
+        backend.answer = slowly
+        submitted = (await client.call_tool("submit", {"task": "relu", "stage": "verify"})).structured_content
+        assert submitted is not None
+        run = submitted["run"]
+        assert (submitted["finished"], submitted["done"], submitted["total"]) == (False, 0, 3)
+        assert submitted["page"] == f"http://page.example/runs?run={run}"
+        # its files can be worked on meanwhile
+        assert "Changed" in await told(
+            client, "patch_file", task="relu", name="a.py", old="return x", new="return x + 0"
+        )
+        assert "0 of 3 subgraphs: " in await told(client, "progress", run=run)
+        go_on.set()
+        result = await client.call_tool("progress", {"run": run, "wait_s": 60})
+        found = result.structured_content
+        assert found is not None
+        assert (found["finished"], found["done"], found["verdicts"]) == (True, 3, {"wrong values": 3})
+        assert "wrong values" in text_of(result)
+        assert "wrong values" in await told(client, "explain", task="relu", subgraph="float32/1", run=run)
+        assert "not on task 'tanh'" in await refused(client, "explain", task="tanh", subgraph="float32/1", run=run)
+        assert "It has: " in await refused(client, "explain", task="relu", subgraph="gone", run=run)
+
+    agent(alone.program(), work)
+
+
+def test_a_submitted_run_goes_on_without_its_agent_and_can_be_cancelled(many: Playground, backend: FakeBackend) -> None:
+    entered, go_on = threading.Event(), threading.Event()
+
+    def slowly(job: Job) -> Outcome:
+        entered.set()
+        assert go_on.wait(seconds(60))
+        return outcome(job, Verdict.FASTER)
+
+    async def submits(client: Client) -> None:
+        await told(client, "write_file", task="relu", name="a.py", code=FASTER)
+        backend.answer = slowly
+        await told(client, "submit", task="relu")
+
+    async def not_mine(client: Client) -> None:
+        for tool in ("progress", "cancel"):
+            assert "There is no run" in await refused(client, tool, run=run_id)
+
+    async def cancels(client: Client) -> None:
+        for _ in range(2):
+            await told(client, "cancel", run=run_id)
+        go_on.set()
+        assert "cancelled" in await told(client, "progress", run=run_id, wait_s=60)
+
+    alice = many.program("alice")
+    agent(alice, submits)
+    assert entered.wait(seconds(60))
+    (run,) = many.service.runs()
+    run_id = run.run.id
+    assert not many.service.progress(run_id).cancelled
+    agent(many.program("bob"), not_mine)
+    agent(alice, cancels)
+    verdicts = [each.verdict for each in many.service.wait(run_id)]
+    assert verdicts[1:] == [Verdict.CANCELLED, Verdict.CANCELLED]
+
+
+def test_an_agent_reads_the_guide_tasks_and_bundles_by_their_addresses(many: Playground) -> None:
+    alice, bob = many.program("alice"), many.program("bob")
+    digests: list[str] = []
+
+    async def read(client: Client, uri: str) -> Any:
+        (content,) = (await client.read_resource(uri)).contents
+        assert content.uri == uri
+        return content
+
+    async def of_alice(client: Client) -> None:
+        listed = {each.name: each.uri for each in (await client.list_resources()).resources}
+        assert "A **pass** is one Python file" in (await read(client, listed["contract"])).text
+        templates = {each.uri_template for each in (await client.list_resource_templates()).resource_templates}
+        assert templates == {
+            *("passnet://guide/{page}", "passnet://tasks/{task}"),
+            *("passnet://bundles/{bundle}", "passnet://bundles/{bundle}/{file}"),
+        }
+        task = await read(client, "passnet://tasks/relu")
+        assert task.mime_type == "application/json"
+        assert len(json.loads(task.text)["subgraphs"]) == 3
+        await told(client, "write_file", task="relu", name="a.py", code=FASTER)
+        await told(client, "evaluate", task="relu")
+        digests.append(str(many.service.runs()[0].run.bundle_digest))
+        bundle = json.loads((await read(client, f"passnet://bundles/{digests[0]}")).text)
+        assert bundle["bundle"]["passes"][0]["code"] == FASTER
+        assert (await read(client, f"passnet://bundles/{digests[0]}/a.py")).text == FASTER
+
+    async def of_bob(client: Client) -> None:
+        for uri, said in (
+            (f"passnet://bundles/{digests[0]}", "There is no bundle"),
+            (f"passnet://bundles/{digests[0]}/a.py", "There is no bundle"),
+            ("passnet://tasks/gone", "List its tasks with: list_tasks"),
+            ("passnet://guide/..%2Fcontract", "The guide has no page"),
+            ("passnet://runs/1", "There is nothing at 'passnet://runs/1'. There are: passnet://guide/{page}"),
+            ("file:///etc/passwd", "There is nothing at"),
+        ):
+            with pytest.raises(MCPError, match=re.escape(said)):
+                await client.read_resource(uri)
+
+    agent(alice, of_alice)
+    agent(bob, of_bob)
+
+
+def test_a_person_chooses_a_prompt_for_an_agent(alone: Playground) -> None:
+    async def work(client: Client) -> None:
+        prompts = {each.name: each for each in (await client.list_prompts()).prompts}
+        assert set(prompts) == {"write_passes", "improve_bundle"}
+        assert prompts["write_passes"].title == "Write passes for a task"
+        assert [each.name for each in prompts["write_passes"].arguments or ()] == ["task"]
+        (message,) = (await client.get_prompt("write_passes", {"task": "relu"})).messages
+        assert "for the task relu" in getattr(message.content, "text", "")
+        await told(client, "write_file", task="relu", name="a.py", code=FASTER)
+        await told(client, "evaluate", task="relu")
+        bundle = str(alone.service.runs()[0].run.bundle_digest)
+        (message,) = (await client.get_prompt("improve_bundle", {"task": "relu", "bundle": bundle})).messages
+        # what a prompt names are tools
+        tools = {each.name for each in (await client.list_tools()).tools}
+        text = getattr(message.content, "text", "")
+        assert bundle in text
+        assert set(re.findall(r"\b[a-z]+_[a-z_]+\b", text)) <= tools
+        for name, arguments, said in (
+            ("gone", {}, "There is no prompt 'gone'. There are: write_passes,"),
+            ("write_passes", {}, "takes these arguments, and no others: task"),
+            ("write_passes", {"task": "gone"}, "List its tasks with: list_tasks"),
+            ("improve_bundle", {"task": "relu", "bundle": "gone"}, "There is no bundle"),
+        ):
+            with pytest.raises(MCPError, match=re.escape(said)):
+                await client.get_prompt(name, arguments)
+
+    agent(alone.program(), work)
+
+
+COMMANDS = re.compile(r"\b(?:python -m passnet_core|passnet) [a-z]")
+
+
+def test_what_an_agent_is_told_names_tools_and_no_commands(alone: Playground) -> None:
+    async def work(client: Client) -> None:
+        for tool, arguments, named in (
+            ("check", {"task": "gone"}, "list_tasks"),
+            ("list_runs", {"task": "gone"}, "list_tasks"),
+            ("progress", {"run": "gone"}, "list_runs"),
+            ("cancel", {"run": "gone"}, "list_runs"),
+            ("explain", {"task": "relu", "subgraph": "float32/1", "run": "gone"}, "list_runs"),
+        ):
+            said = await refused(client, tool, **arguments)
+            assert named in said
+            assert not COMMANDS.search(said)
+        for page in (await client.list_resources()).resources:
+            (content,) = (await client.read_resource(page.uri)).contents
+            assert not COMMANDS.search(content.text)  # type: ignore[union-attr]
+
+    agent(alone.program(), work)
+
+
+def test_every_command_in_a_message_of_what_agents_reach_has_a_tool() -> None:
+    """The folders that agents reach by no tool are those of the command line, of persons and of the leaderboard."""
+    package, apart = Path(agents.__file__).parents[1], {"cli", "people", "leaderboard", "judge", "training"}
+    named = {
+        found[1]
+        for file in package.rglob("*.py")
+        if file.relative_to(package).parts[0] not in apart
+        for found in re.finditer(r"(?:python -m passnet_core|: passnet) ([a-z]+ [a-z]+)", file.read_text("utf-8"))
+    }
+    assert named == set(TOOL_FOR)
 
 
 def test_a_wrong_call_is_told_what_is_wrong(alone: Playground) -> None:

@@ -2,8 +2,10 @@
 
 import concurrent.futures
 import http.client
+import io
 import itertools
 import json
+import sys
 import threading
 import urllib.parse
 from collections.abc import Iterator
@@ -12,14 +14,16 @@ from typing import Any
 
 import pytest
 
+from passnet_core.cli.main import main
 from passnet_core.corpus.catalogue import Corpus
 from passnet_core.corpus.layout import write_task
 from passnet_core.execution.backends.base import Cancellation, Listen, outcome_without_judge
 from passnet_core.execution.scheduler import Scheduler
 from passnet_core.records import RIGHT, Device, Job, Outcome, Stage, Verdict
-from passnet_core.server import sessions
+from passnet_core.server import running, sessions
 from passnet_core.server.judge_service import ServiceLimits, judge_service
 from passnet_core.server.ledger import Ledger
+from passnet_core.settings import Settings
 from passnet_core.training.judge_client import JudgeClient, JudgeError, JudgeSession
 from passnet_core.training.rewards import NO_REWARD
 from tests.contract.judge_served import served
@@ -607,3 +611,12 @@ def test_who_waits_for_judges_that_do_not_let_go_is_told_that_the_service_stops(
     assert refusal.value.status == 503
     scheduler.close()
     ledger.close()
+
+
+def test_the_greeting_counts_the_judges_that_there_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cluster has as many as it has room for, whatever --judges says."""
+    monkeypatch.setattr(running, "serve", lambda service, address, port, started: started(port) is None)
+    settings = Settings(tmp_path / "home", tmp_path / "data", Path(sys.executable))
+    out = io.StringIO()
+    assert main(["serve-judge"], out=out, backend=FakeBackend(as_written, judges=3), settings=settings) == 0
+    assert ", 3 at once." in out.getvalue()

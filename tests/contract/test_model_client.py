@@ -23,6 +23,7 @@ from tests.contract.model_server import ModelServer, Said, _Answer, holding_back
 KEY = "sk-secret-0123456789"
 ASKED = (Message(Role.SYSTEM, "You write passes."), Message(Role.USER, "Write one."))
 CHECK = Tool("check", "Rules and matching.", {"type": "object", "properties": {}})
+WRITE = Tool("write_file", "Writes a file.", {"type": "object", "properties": {"name": {}, "code": {}}})
 EVENTS = ("Content-Type", "text/event-stream")
 LONG = "One kernel is enough for this, since all of it is pointwise. " * 3
 
@@ -343,6 +344,50 @@ def test_calls_are_put_together_as_servers_send_them(
     assert len({call.id for call in found}) == len(found)
 
 
+def test_arguments_that_come_as_an_object_are_read(server: ModelServer) -> None:
+    """As Ollama's own form and some proxies have them."""
+    function = {"name": "write_file", "arguments": {"name": "a.py", "code": 'x = "é"\n'}}
+    server.models["scripted"] = saying(Said(deltas=[{"tool_calls": [{"index": 0, "function": function}]}]))
+    seen: list[str] = []
+    (call,) = answer(model(server), tools=(WRITE,), on_text=seen.append).message.calls
+    assert (call.name, json.loads(call.arguments)) == ("write_file", function["arguments"])
+    assert 'x = "é"\n' in seen[-1]
+
+
+TAGGED = '<tool_call>\n{"name": "check", "arguments": {}}\n</tool_call>'
+
+
+def test_calls_that_a_server_leaves_in_the_text_are_calls(server: ModelServer) -> None:
+    """As a server without a parser for the model's calls does."""
+    written = TAGGED.replace("check", "write_file").replace("{}", '{"name": "a.py"}')
+    server.models["scripted"] = saying(Said(f"Let me see.\n{TAGGED}\n{written}"))
+    message = answer(model(server), tools=(CHECK, WRITE)).message
+    assert message.text == "Let me see."
+    assert [(call.name, json.loads(call.arguments)) for call in message.calls] == [
+        ("check", {}), ("write_file", {"name": "a.py"}),
+    ]  # fmt: skip
+    assert len({call.id for call in message.calls}) == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(f"```\n{TAGGED}\n```", id="in a block of code"),
+        pytest.param(TAGGED.replace("check", "gone"), id="of a tool that was not offered"),
+        pytest.param("<tool_call>{oh no</tool_call>", id="no JSON"),
+        pytest.param(TAGGED.replace("{}", "[1]"), id="no object"),
+    ],
+)
+def test_what_only_looks_like_a_call_stays_text(server: ModelServer, text: str) -> None:
+    server.models["scripted"] = saying(Said(text))
+    assert answer(model(server), tools=(CHECK,)).message == Message(Role.MODEL, text)
+
+
+def test_without_tools_what_looks_like_a_call_stays_text(server: ModelServer) -> None:
+    server.models["scripted"] = saying(Said(TAGGED))
+    assert answer(model(server)).message == Message(Role.MODEL, TAGGED)
+
+
 def test_garbled_answers_are_sent_back_so_that_templates_can_read_them(server: ModelServer) -> None:
     server.models["scripted"] = saying(Said("Here."))
     garbled = (ToolCall("a", "", "{not json"), ToolCall("b", "check it!", "[1]"), ToolCall("c", "check", '{"x": 1}'))
@@ -429,6 +474,26 @@ def test_an_answer_that_ends_in_the_middle_is_no_full_context(server: ModelServe
     with pytest.raises(ModelError, match="ended its answer in the middle") as failed:
         model(server).complete(long, (), cancelled=threading.Event())
     assert failed.value.trouble is Trouble.MALFORMED
+
+
+DONE = "data: [DONE]\n\n"
+
+
+@pytest.mark.parametrize("done", [DONE, "data:[DONE]\r\n\r\n", f"{DONE}: goodbye\n\n"])
+def test_an_answer_that_ends_as_streams_end_is_whole_without_a_reason(server: ModelServer, done: str) -> None:
+    called = {"tool_calls": [piece(0, "check", "{}", "a")]}
+    for delta, finish in (({"content": "Here, [DONE]."}, "stop"), (called, "tool_calls")):
+        chunk = f"data: {json.dumps({'choices': [{'index': 0, 'delta': delta}]})}\n\n"
+        server.models["scripted"] = saying(Said(raw=f"{chunk}{done}".encode(), headers=(EVENTS,)))
+        reply = answer(model(server), tools=(CHECK,))
+        assert (reply.message.text, reply.finish, reply.restarts) == (delta.get("content", ""), finish, 0)
+
+
+def test_words_about_the_end_of_a_stream_do_not_end_an_answer(server: ModelServer) -> None:
+    chunk = {"choices": [{"index": 0, "delta": {"content": DONE}}]}
+    server.models["scripted"] = saying(Said(raw=f"data: {json.dumps(chunk)}\n\n".encode(), headers=(EVENTS,)))
+    with pytest.raises(ModelError, match="ended its answer in the middle"):
+        answer(model(server))
 
 
 @pytest.mark.parametrize(

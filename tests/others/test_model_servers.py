@@ -240,11 +240,11 @@ def test_the_calls_of_a_model_go_through_the_servers_parser_and_solve_the_task(
     ]
 
 
-def test_llama_cpps_python_server_leaves_calls_in_the_text(place: Place, tmp_path: Path) -> None:
+def test_calls_that_llama_cpps_python_server_leaves_in_the_text_are_read(place: Place, tmp_path: Path) -> None:
     found = held(client(place.server(LLAMA_CPP, "taught")), tmp_path, Budget(turns=2, reply_tokens=300))
-    assert found.turns[0].answer.text.startswith('<tool_call>\n{"name": "write_file", "arguments": {"name": "a.py"')
-    assert not found.turns[0].answer.calls
-    assert "### write_file" in found.turns[1].said[0].text, "so the model is asked for plain text"
+    assert not found.turns[0].answer.text
+    assert [call.name for call in found.turns[0].answer.calls] == ["write_file", "evaluate"]
+    assert found.turns[0].offered
 
 
 @pytest.mark.parametrize("kind", [TRANSFORMERS, LITELLM])

@@ -153,6 +153,7 @@ class ChatModel:
                 answer = Answer(on_text, tools)
                 try:
                     stream = await client.chat.completions.create(**asked, stream=True)
+                    answer.watch(stream.response)
                     async with stream:
                         async for chunk in stream:
                             answer.add(chunk)

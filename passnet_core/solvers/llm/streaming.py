@@ -1,13 +1,14 @@
 """A streamed answer, put together from its pieces as servers send them."""
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import AsyncIterator, Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any
 
 from passnet_core.records.text import valid
 from passnet_core.records.trajectories import Message, Role, ToolCall
 from passnet_core.solvers.llm.chat import Reply, is_object
+from passnet_core.solvers.llm.tagged import json_text, split_off
 
 ESCAPED, MEANT = re.compile(r"\\(.)"), {"n": "\n", "t": "\t"}
 """An escape of JSON, and what it stands for, if not for its own letter."""
@@ -17,6 +18,8 @@ LONGEST_ANSWER = 4_000_000
 """Most characters of an answer."""
 MOST_TOKENS = 1 << 40
 """No server counts as many."""
+LINE_END, LAST_EVENT, LAST_EVENT_BYTES = re.compile(rb"[\r\n]"), re.compile(rb"data: ?\[DONE\]"), 12
+"""What a stream ends with, and how many bytes of a line tell it."""
 
 
 class Refusal(Exception):
@@ -59,12 +62,28 @@ class Answer:
     begun: bool = False
     _refusal: str = ""
     _finish: str = ""
+    _ended: bool = False
     _calls: list[_Call] = field(default_factory=list)
     _usage: Any = None
 
     @property
     def whole(self) -> bool:
-        return bool(self._finish)
+        """Whether it came to its end: some servers give no reason for it, and only end the stream as streams end."""
+        return bool(self._finish) or (self.begun and self._ended)
+
+    def watch(self, response: Any) -> None:
+        """Look out for the last event in the bytes of a response, as the client does not tell of it."""
+        pieces_of = response.aiter_bytes
+
+        async def pieces() -> AsyncIterator[bytes]:
+            line = b""
+            async for piece in pieces_of():
+                *lines, line = LINE_END.split(line + piece)
+                self._ended = self._ended or any(map(LAST_EVENT.match, (*lines, line)))
+                line = line[:LAST_EVENT_BYTES]
+                yield piece
+
+        response.aiter_bytes = pieces
 
     def add(self, chunk: Any) -> None:
         """Take the next piece. The client checks no types, so any part of it may be anything. Raises Endless."""
@@ -92,7 +111,7 @@ class Answer:
 
     def _add_call(self, piece: Any) -> None:
         function = getattr(piece, "function", None)
-        name, more, its_id = _text(function, "name"), _text(function, "arguments"), _text(piece, "id")
+        name, more, its_id = _text(function, "name"), _arguments(function), _text(piece, "id")
         index = _count(piece, "index") or 0
         call = next((each for each in reversed(self._calls) if each.index == index), None)
         if call is None or self._is_another(call, its_id, name):
@@ -121,9 +140,14 @@ class Answer:
         for number, each in enumerate(self._calls):
             own = each.id if each.id and each.id not in {call.id for call in calls} else f"call_{number}"
             calls.append(ToolCall(valid(own), valid(each.name), valid(each.arguments)))
+        text = valid(self.text)
+        if not calls:
+            # a server without a parser for the model's calls leaves them in the text
+            text, tagged = split_off(text, self.tools)
+            calls += [ToolCall(f"call_{number}", *map(valid, call)) for number, call in enumerate(tagged)]
         return Reply(
-            Message(Role.MODEL, valid(self.text), tuple(calls), reasoning=valid(self.reasoning)),
-            valid(self._finish),
+            Message(Role.MODEL, text, tuple(calls), reasoning=valid(self.reasoning)),
+            valid(self._finish) or ("tool_calls" if calls else "stop"),
             _count(self._usage, "prompt_tokens"),
             _count(self._usage, "completion_tokens"),
             seconds,
@@ -135,6 +159,12 @@ def _text(part: Any, name: str) -> str:
     """A field of what the server sent if that is text; else nothing."""
     value = getattr(part, name, None)
     return value if isinstance(value, str) else ""
+
+
+def _arguments(function: Any) -> str:
+    """The arguments of a call as text, also if they come as an object."""
+    value = getattr(function, "arguments", None)
+    return json_text(value) if isinstance(value, str | dict) else ""
 
 
 def _list(part: Any, name: str) -> list[Any]:

@@ -18,6 +18,7 @@ from passnet_core.solvers.llm.chat import Tool
 from passnet_core.solvers.llm.feedback import explained, inductor_code, summary
 from passnet_core.solvers.llm.files import BundleFiles, ToolProblem
 from passnet_core.solvers.llm.prompting import opening
+from passnet_core.solvers.llm.tagged import BLOCK, is_within, read_call, tagged_in
 
 LONGEST_PROBLEM = 500
 NOT_DONE = "Not done: "
@@ -176,22 +177,17 @@ def told_results(
 # --- plain text, for models that do not support tool calls ---
 
 HEADING = re.compile(r"^###\s+(\w+)[ \t]*(\S*)[ \t]*$", re.MULTILINE)
-BLOCK = re.compile(r"^(`{3,}|~{3,})[^\n]*\n(.*?)^\1[ \t]*$", re.MULTILINE | re.DOTALL)
-TAGGED = re.compile(r"<tool_call>(.*?)</tool_call>", re.DOTALL)
-"""How chat templates write tool calls: JSON with a name and arguments."""
 
 
 def calls_in(text: str) -> tuple[ToolCall, ...]:
     """The calls in plain text, in their order: headings "### tool argument" outside code blocks, with a block per
     further argument, and JSON between <tool_call> and </tool_call>."""
-    blocks = [match.span() for match in BLOCK.finditer(text)]
-    tagged = [each for each in TAGGED.finditer(text) if not _is_within(each.start(), blocks)]
-    found = [(each.start(), _tagged(each[1])) for each in tagged]
-    blocks += [each.span() for each in tagged]
+    tagged = list(tagged_in(text))
+    # what is no call has no name that a tool has
+    found = [(each.start(), read_call(each[1]) or ("tool_call", each[1])) for each in tagged]
+    blocks = [each.span() for each in (*BLOCK.finditer(text), *tagged)]
     known = {tool.name: list(tool.parameters["properties"]) for tool in TOOLS}
-    headings = [
-        match for match in HEADING.finditer(text) if match[1] in known and not _is_within(match.start(), blocks)
-    ]
+    headings = [match for match in HEADING.finditer(text) if match[1] in known and not is_within(match.start(), blocks)]
     for number, heading in enumerate(headings):
         end = headings[number + 1].start() if number + 1 < len(headings) else len(text)
         below = [match[2] for match in BLOCK.finditer(text, heading.end(), end)]
@@ -199,20 +195,6 @@ def calls_in(text: str) -> tuple[ToolCall, ...]:
         arguments = dict(zip(known[heading[1]], given, strict=False))
         found.append((heading.start(), (heading[1], json.dumps(arguments))))
     return tuple(ToolCall(f"text_{number}", *call) for number, (_, call) in enumerate(sorted(found)))
-
-
-def _is_within(place: int, spans: Iterable[tuple[int, int]]) -> bool:
-    return any(start <= place < end for start, end in spans)
-
-
-def _tagged(text: str) -> tuple[str, str]:
-    """Name and arguments of a call that is written as JSON; what is none has no name that a tool has."""
-    try:
-        given = outside.from_json_text(text, mended=False)
-        name, arguments = given["name"], given.get("arguments", {})
-    except (ValueError, KeyError, TypeError, AttributeError):
-        return "tool_call", text
-    return str(name), arguments if isinstance(arguments, str) else json.dumps(arguments)
 
 
 def written_in(text: str) -> BundleFiles:

@@ -13,6 +13,7 @@ from passnet_core.corpus.layout import write_task
 from passnet_core.records import Family, Subgraph, Task, TensorSpec
 from passnet_core.records.trajectories import Trajectory, trajectory_lines
 from passnet_core.settings import BUNDLED_DATA, Settings
+from passnet_core.training.tokens import TokenCounter
 from tests.unit.training.made_conversations import never_right, repaired, right_at_once
 
 SOURCE = """
@@ -115,6 +116,12 @@ def test_rows_that_are_too_long_for_a_tokenizer_are_left_out(exports: Exports) -
     shown = ("--format", "axolotl", "--tokenizer", str(exports.folder))
     assert exports.export(*shown, "--most-tokens", "5000")[0] == 0
     assert len(exports.rows()) == 4
+    conversations = [row["tokens"] for row in exports.rows()]
+    by_turns = ("--format", "axolotl", "--rows", "turns", "--tokenizer", str(exports.folder))
+    assert exports.export(*by_turns, "--most-tokens", "5000")[0] == 0
+    own = [row["tokens"] for row in exports.rows()]
+    assert own == [TokenCounter(exports.folder).count(row) for row in exports.rows()]
+    assert min(own) < min(conversations)
     code, out, _ = exports.export(*shown, "--most-tokens", "50")
     assert (code, exports.rows()) == (1, [])
     assert "Left out 4: it has more tokens than --most-tokens allows." in out
@@ -148,6 +155,19 @@ def test_parquet_without_pyarrow_is_explained(exports: Exports, monkeypatch: pyt
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     code, _, err = exports.export("--format", "verl", name="a.parquet")
     assert (code, "need the package pyarrow" in err) == (2, True)
+
+
+def test_an_export_without_any_conversation_says_why(exports: Exports, tmp_path: Path) -> None:
+    settings = Settings(tmp_path / "home", BUNDLED_DATA, Path(sys.executable))
+    err = io.StringIO()
+    argv = ["trajectories", "export", "--bundled", "--out", str(tmp_path / "a.jsonl")]
+    assert main(argv, out=io.StringIO(), err=err, settings=settings) == 1
+    assert "None was chosen of these conversations: " in err.getvalue()
+    assert " on learn tasks" in err.getvalue()
+    assert "What is chosen: Tasks of the split `train`." in err.getvalue()
+    _, _, told = exports.export("--faster-than", "1000")
+    assert " on train tasks. What is chosen: " in told
+    assert "Only bundles faster than 1000 times eager's speed." in told
 
 
 @pytest.mark.parametrize(

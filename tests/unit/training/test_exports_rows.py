@@ -177,8 +177,9 @@ def test_prompts_are_told_once_with_what_a_reward_needs() -> None:
 
 
 def test_a_row_that_is_too_long_is_left_out_and_counted() -> None:
-    made = exported((repaired(),), ExportLayout(Format.TRL, fits=lambda row: len(row["prompt"]) < 6))
-    assert len(made.rows) == 1
+    made = exported((repaired(),), ExportLayout(Format.TRL, count=lambda row: len(row["prompt"]), most_tokens=5))
+    (row,) = made.rows
+    assert row["tokens"] == len(row["prompt"])
     assert dict(made.left_out) == {"it has more tokens than --most-tokens allows": 1}
 
 

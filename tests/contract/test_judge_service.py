@@ -429,10 +429,10 @@ def test_a_page_of_another_site_cannot_call_it_by_a_name_of_its_own(judge: Judge
         (b"", "Field required"),
         (b"{", "JSON decode error"),
         (b"[]", "valid dictionary"),
-        (b'{"task": "relu"}', "Give either bundle or text."),
+        (b'{"task": "relu"}', "Give one of bundle, text and messages."),
         (
             b'{"task": "relu", "text": "x", "bundle": {"passes": [{"name": "a.py", "code": ""}]}}',
-            "either bundle or text",
+            "one of bundle, text and messages",
         ),
         (b'{"task": "relu", "text": 3}', "text: Input should be a valid string"),
         (b'{"task": "relu", "text": "x", "stgae": "check"}', "stgae: Extra inputs are not permitted"),

@@ -871,15 +871,20 @@ def _solved(path: Path) -> Mapping[str, Bundle]:
     return read_solved(path)
 
 
-def course_of(settings: Settings) -> Course:
-    """The bundled lessons and a teacher's own, with the bundled and the imported tasks."""
-    corpus = Corpus([settings.data / "tasks", settings.home / "tasks"])
+def course_of(settings: Settings, more: Sequence[Path] = ()) -> Course:
+    """The bundled lessons and a teacher's own, with the bundled and the imported tasks. more: further folders of tasks.
+    Raises UnknownItem if there is no such folder."""
+    for folder in more:
+        if not outside.is_folder(folder):
+            raise UnknownItem(f"There is no folder {folder} with tasks.")
+    corpus = Corpus([settings.data / "tasks", settings.home / "tasks", *more])
     return Course([settings.data / "lessons", settings.home / "lessons"], corpus)
 
 
-def corpus_of(settings: Settings) -> Corpus:
-    """The bundled and the imported tasks, and those of the lessons."""
-    return course_of(settings).corpus
+def corpus_of(settings: Settings, more: Sequence[Path] = ()) -> Corpus:
+    """The bundled and the imported tasks, and those of the lessons. more: further folders of tasks. Raises UnknownItem
+    if there is no such folder."""
+    return course_of(settings, more).corpus
 
 
 def read_references(folder: Path) -> tuple[tuple[ReferenceBundle, ...], tuple[str, ...]]:

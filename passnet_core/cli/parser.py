@@ -58,6 +58,12 @@ def add_number(command: Any, flag: str, default: float, metavar: str, what: str)
     command.add_argument(flag, type=type(default), default=default, metavar=metavar, help=help)
 
 
+def add_tasks_flag(command: Any) -> None:
+    """Declare the flag that names further folders of tasks."""
+    help = "also the tasks in this folder, as data/training/tasks; may be given several times"
+    command.add_argument("--tasks", action="append", default=[], metavar="DIR", help=help)
+
+
 def require_positive(args: argparse.Namespace, *names: str) -> None:
     """Raises BadInput if one of these flags is less than 1."""
     for name in names:

@@ -3,6 +3,7 @@
 import argparse
 import contextlib
 import sys
+from pathlib import Path
 from typing import Any
 
 from passnet_core.access.hosting import require_sandbox
@@ -10,7 +11,7 @@ from passnet_core.cli.console import INFRASTRUCTURE, Console
 from passnet_core.cli.extras import require
 from passnet_core.cli.listening import add_listening_flags, hosts, is_local, require_listening
 from passnet_core.cli.logs import clean_logs
-from passnet_core.cli.parser import add_number, command, require_positive
+from passnet_core.cli.parser import add_number, add_tasks_flag, command, require_positive
 from passnet_core.errors import BadInput
 from passnet_core.people.quotas import Quotas
 from passnet_core.people.register import Register
@@ -43,7 +44,7 @@ def serve_judge(args: argparse.Namespace, console: Console) -> int:
             if here.problem:
                 console.tell(f"Nothing can be judged here yet: {here.problem}")
             service = judge_service(
-                corpus_of(console.settings),
+                corpus_of(console.settings, list(map(Path, args.tasks))),
                 scheduler,
                 ledger,
                 tokens=tokens,
@@ -113,6 +114,7 @@ def add_commands(commands: Any) -> None:
         commands, "serve-judge", serve_judge, "serve the judge over HTTP, for programs that train models", as_json=False
     )
     add_number(serving, "--judges", 1, "N", "jobs to judge at once")
+    add_tasks_flag(serving)
     _listening_flags(serving, PORT, "PASSNET_JUDGE_TOKENS")
     add_number(serving, "--waiting", MOST, "N", "evaluations that may be in progress; more are refused with status 429")
 

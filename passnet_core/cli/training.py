@@ -12,7 +12,8 @@ from passnet_core import __version__
 from passnet_core.bundles.reading import write_bundle
 from passnet_core.cli import making
 from passnet_core.cli.console import ACCEPTED, MOST_LISTED, NOT_ACCEPTED, Console
-from passnet_core.cli.parser import add_number, command, group, values
+from passnet_core.cli.parser import add_number, add_tasks_flag, command, group, values
+from passnet_core.corpus.shapes import read_shapes
 from passnet_core.errors import BadInput, UnknownItem
 from passnet_core.records import Device, EvalSpec, Stage, Task, Verdict, to_json
 from passnet_core.records.trajectories import Trajectory
@@ -20,6 +21,7 @@ from passnet_core.service import corpus_of
 from passnet_core.training.card import HINTS, UNKNOWN, card, write_card
 from passnet_core.training.choosing import ExportChoice, Relations, chosen, divided, fingerprints
 from passnet_core.training.exporting import CHAT_FORMS, Exported, ExportLayout, Format, Rows, exported, unit, write_rows
+from passnet_core.training.prompts import CallProtocol
 from passnet_core.training.tokens import TokenCounter
 
 FOLDER = "a folder that solve --out wrote (default: the attempts in the store)"
@@ -107,7 +109,7 @@ def _share(found: Mapping[str, float] | None) -> str:
 def trajectories_export(args: argparse.Namespace, console: Console) -> int:
     _refuse_wrong_flags(args)
     format, rows, out = Format(args.format), Rows(args.rows) if args.rows else None, Path(args.out)
-    corpus = corpus_of(console.settings)
+    corpus = corpus_of(console.settings, list(map(Path, args.tasks)))
     summaries = {each.id: each for each in corpus.tasks()}
 
     def task(name: str) -> Task | None:
@@ -149,6 +151,8 @@ def trajectories_export(args: argparse.Namespace, console: Console) -> int:
         count=None if counter is None else counter.count,
         most_tokens=args.most_tokens,
         spec=_spec(args),
+        protocol=CallProtocol(args.protocol or CallProtocol.TEXT),
+        shapes=read_shapes(corpus.folders) if args.every_task else {},
     )
     more = []
     if args.every_task:
@@ -180,6 +184,8 @@ def _refuse_wrong_flags(args: argparse.Namespace) -> None:
         raise BadInput("--tokenizer and --most-tokens belong together. Give both, or neither.")
     if args.every_task and args.format != Format.PROMPTS:
         raise BadInput(f"--every-task is for --format prompts only, not for --format {args.format}.")
+    if args.protocol and args.format != Format.PROMPTS:
+        raise BadInput(f"--protocol is for --format prompts only, not for --format {args.format}.")
     if args.every_task and args.validation is not None:
         raise BadInput(
             "--validation divides conversations, so it does not go with --every-task. Leave out one of them."
@@ -340,8 +346,15 @@ def _add_layout(layout: Any) -> None:
         help="only for --format prompts: also tasks of the split without an attempt, to be judged on this device",
     )  # fmt: skip
 
+    layout.add_argument(
+        "--protocol", choices=values(CallProtocol),
+        help="only for --format prompts: how a model is to call tools: in text, for answers that are complete in"
+        " themselves, or by tool calls, for conversations (default: text)",
+    )  # fmt: skip
+
 
 def _add_choice(choice: Any) -> None:
+    add_tasks_flag(choice)
     choice.add_argument("--split", default="train", metavar="NAME", help="tasks of this split (default: %(default)s)")
     add_number(
         choice, "--at-least", 1.0, "SHARE", "least share of a task's subgraphs on which the best bundle was accepted"

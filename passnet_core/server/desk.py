@@ -205,7 +205,7 @@ class Desk:
         try:
             bundle: Bundle = asked.candidate()
         except BadInput as error:
-            if asked.text is None:
+            if asked.bundle is not None:
                 raise
             total = len(asked.subgraphs or task.subgraphs)
             self.metrics.answered.labels("reward").inc()

@@ -75,9 +75,16 @@ class EvaluationJudge:
         return Judging(tuple(outcomes), count)
 
     def _judge(
-        self, job: Job, evaluation: Evaluation, cancelled: threading.Event, told: Listen, outcome: "Future[Outcome]"
+        self,
+        job: Job,
+        evaluation: Evaluation,
+        cancelled: threading.Event,
+        told: Listen,
+        outcome: "Future[Outcome]",
+        again: bool = True,
     ) -> None:
-        """Have a job judged, or wait for an equal one that is; either sets the outcome."""
+        """Have a job judged, or wait for an equal one that is; either sets the outcome. again: whether it is judged
+        once more if the machine fails, as when a judge's process is killed."""
         with self._lock:
             under_way = None if evaluation.fresh else self._under_way.get(job.digest)
             coming = under_way or self._scheduler.queue(
@@ -87,9 +94,11 @@ class EvaluationJudge:
 
         def settle(done: "Future[Outcome]") -> None:
             found = done.result()
-            if under_way is not None and found.verdict is Verdict.CANCELLED and not cancelled.is_set():
-                # who asked first has gone; this one has not
-                self._judge(job, evaluation, cancelled, told, outcome)
+            lost = again and found.verdict is Verdict.INFRASTRUCTURE
+            # who asked first has gone; this one has not
+            left = under_way is not None and found.verdict is Verdict.CANCELLED
+            if (lost or left) and not cancelled.is_set():
+                self._judge(job, evaluation, cancelled, told, outcome, again and not lost)
             else:
                 outcome.set_result(of_job(found, job))
 

@@ -1,6 +1,6 @@
 """What is sent to the judge's service and what it answers, as typed schemas from which the OpenAPI document is made."""
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Self
 
 from fastapi import Query
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -11,11 +11,13 @@ from passnet_core.errors import BadInput
 from passnet_core.execution.backends.base import Capacity
 from passnet_core.records import Baseline, Bundle, Capture, Device, EvalSpec, PassFile, Profile, Stage, Verdict
 from passnet_core.solvers.llm.files import LARGEST_FILE, MOST_FILES
-from passnet_core.training.answers import bundle_in
+from passnet_core.training.answers import bundle_in, bundle_in_messages
+from passnet_core.training.prompts import CallProtocol
 
-CallProtocol = Literal["tools", "text"]
-"""How a model is told to call tools: by the server's tool calls, or in plain text."""
+MOST_PROMPTS = 1024
+"""The most tasks whose first messages one answer has."""
 MOST_IN_BATCH = 1024
+MOST_MESSAGES = 1000
 LONGEST_KEY = 200
 PRIORITIES = 10
 """The largest priority; the smallest is its negative."""
@@ -86,8 +88,16 @@ class SpecForm(StrictForm):
         )
 
 
+class MessageForm(BaseModel):
+    """A message in OpenAI's chat format. Fields that are not needed here are left out."""
+
+    role: str = Field(max_length=100)
+    content: str | list[dict[str, Any]] | None = None
+    tool_calls: list[dict[str, Any]] | None = None
+
+
 class EvaluationRequest(SpecForm):
-    """What to judge: a bundle, or the text of a model's answer, on a task."""
+    """What to judge on a task: a bundle, or a model's answer, as its text or as its messages."""
 
     task: str = Field(max_length=300, description="the task's name")
     bundle: BundleForm | None = None
@@ -95,6 +105,12 @@ class EvaluationRequest(SpecForm):
         default=None,
         description="a model's answer: calls such as '### write_file name.py' or JSON in <tool_call>, or code blocks;"
         " what it thinks, up to </think>, is left out",
+    )
+    messages: list[MessageForm] | None = Field(
+        default=None,
+        max_length=MOST_MESSAGES,
+        description="a model's answer in OpenAI's chat format: what the assistant says is read like text, and"
+        " tool_calls count",
     )
     subgraphs: list[str] | None = Field(default=None, min_length=1, max_length=1000, description="default: all")
     priority: int = Field(default=0, ge=-PRIORITIES, le=PRIORITIES, description="higher is judged first")
@@ -108,14 +124,18 @@ class EvaluationRequest(SpecForm):
     details: bool = Field(default=False, description="also answer with the outcomes as the command line writes them")
 
     @model_validator(mode="after")
-    def _one_of_two(self) -> "EvaluationRequest":
-        if (self.bundle is None) == (self.text is None):
-            raise ValueError("Give either bundle or text.")
+    def _one_of_three(self) -> "EvaluationRequest":
+        if sum(each is not None for each in (self.bundle, self.text, self.messages)) != 1:
+            raise ValueError("Give one of bundle, text and messages.")
         return self
 
     def candidate(self) -> Bundle:
-        """The bundle to judge. Raises BadInput if there is none in the text, or if it is none."""
-        return bundle_in(self.text or "") if self.bundle is None else self.bundle.bundle()
+        """The bundle to judge. Raises BadInput if there is none in the answer, or if it is none."""
+        if self.bundle is not None:
+            return self.bundle.bundle()
+        if self.messages is not None:
+            return bundle_in_messages([each.model_dump() for each in self.messages])
+        return bundle_in(self.text or "")
 
 
 class RightForm(RecordForm):
@@ -167,8 +187,8 @@ class EvaluationAnswer(BaseModel):
     task: str
     stage: Stage
     device: Device
-    bundle_digest: str | None = Field(description="null if the text has no bundle")
-    problem: str = Field(description="why the text has no bundle; else empty")
+    bundle_digest: str | None = Field(description="null if the answer has no bundle")
+    problem: str = Field(description="why the answer has no bundle; else empty")
     reward: float | None = Field(description="the default reward over all subgraphs; null is no reward, and not 0")
     no_reward: str = Field(description="why there is no reward; else empty")
     accepted: int
@@ -236,7 +256,7 @@ class SessionRequest(SpecForm):
     """A conversation to hold: the environment in which a model works on a task."""
 
     task: str = Field(max_length=300, description="the task's name")
-    protocol: CallProtocol = Field(default="tools", description="how the model is told to call tools")
+    protocol: CallProtocol = Field(default=CallProtocol.TOOLS, description="how the model is told to call tools")
     bundle: BundleForm | None = Field(default=None, description="a bundle to repair or improve")
     priority: int = Field(default=0, ge=-PRIORITIES, le=PRIORITIES, description="higher is judged first")
 
@@ -315,6 +335,7 @@ class TaskDetail(BaseModel):
     split: str
     family: str
     subgraph_ids: list[str]
+    protocol: CallProtocol
     messages: list[dict[str, Any]]
     tools: list[dict[str, Any]]
 

@@ -13,13 +13,14 @@ from functools import partial
 from typing import Annotated, TypeAlias, TypeVar
 from urllib.parse import quote
 
-from fastapi import APIRouter, Depends, FastAPI, Request, Response
+from fastapi import APIRouter, Depends, FastAPI, Query, Request, Response
 from fastapi.responses import JSONResponse, PlainTextResponse
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 from starlette.middleware import Middleware
 
 from passnet_core import __version__
 from passnet_core.corpus.catalogue import Corpus
+from passnet_core.corpus.shapes import read_shapes
 from passnet_core.errors import BadInput, PlaygroundError
 from passnet_core.execution.backends.base import JobEvent
 from passnet_core.execution.inspections import Inspections
@@ -40,10 +41,10 @@ from passnet_core.server.entrance import (
 )
 from passnet_core.server.evaluating import EvaluationJudge
 from passnet_core.server.forms import (
+    MOST_PROMPTS,
     BatchAnswer,
     BatchItem,
     BatchRequest,
-    CallProtocol,
     EvaluationAnswer,
     EvaluationRequest,
     EvaluationState,
@@ -67,6 +68,7 @@ from passnet_core.server.safeguards import safeguards
 from passnet_core.server.sessions import Sessions
 from passnet_core.settings import LOCAL_HOSTS
 from passnet_core.solvers.llm.conversation import guide
+from passnet_core.training.prompts import CallProtocol
 from passnet_core.training.rewards import parts_of
 
 T = TypeVar("T")
@@ -96,7 +98,8 @@ def judge_service(
     judge = EvaluationJudge(scheduler, ledger, metrics)
     desk = Desk(corpus, scheduler, judge, ledger, metrics, limits.most)
     inspections = Inspections(scheduler)
-    sessions = Sessions(judge, scheduler, inspections, callers=len(set(tokens) - {METRICS}))
+    shapes = read_shapes(corpus.folders)
+    sessions = Sessions(judge, scheduler, inspections, shapes, callers=len(set(tokens) - {METRICS}))
 
     def close() -> None:
         desk.close()
@@ -139,6 +142,19 @@ def judge_service(
 
     async def in_thread(work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(threads, work)
+
+    def detail(task_id: str, protocol: CallProtocol) -> TaskDetail:
+        task = corpus.task(task_id)
+        messages, tools = sessions.preview(task, EvalSpec(device=scheduler.here.device), protocol)
+        return TaskDetail(
+            id=task.id,
+            split=task.split,
+            family=task.family.value,
+            subgraph_ids=[each.id for each in task.subgraphs],
+            protocol=protocol,
+            messages=messages,
+            tools=tools,
+        )
 
     @routes.post("/evaluate", max_body_size=BUNDLE_BODY, summary="Judge a bundle, or a model's answer, on a task")
     async def evaluate(
@@ -251,9 +267,8 @@ def judge_service(
         task = await in_thread(lambda: corpus.task(asked.task))
         start = None if asked.bundle is None else asked.bundle.bundle()
         spec = desk.spec(asked)
-        in_text = asked.protocol == "text"
         opening = await in_thread(
-            lambda: sessions.open(task, spec, who, in_text=in_text, start=start, priority=asked.priority)
+            lambda: sessions.open(task, spec, who, protocol=asked.protocol, start=start, priority=asked.priority)
         )
         metrics.sessions.set(len(sessions))
         return opening
@@ -286,18 +301,22 @@ def judge_service(
         return [TaskForm.model_validate(each) for each in corpus.tasks() if split in (None, each.split)]
 
     @routes.get("/tasks/{task_id}", summary="A task, with the first messages of a conversation about it")
-    async def get_task(task_id: str, who: Annotated[str, caller], protocol: CallProtocol = "tools") -> TaskDetail:
-        task = await in_thread(lambda: corpus.task(task_id))
-        spec = EvalSpec(device=scheduler.here.device)
-        messages, tools = await in_thread(lambda: sessions.preview(task, spec, in_text=protocol == "text"))
-        return TaskDetail(
-            id=task.id,
-            split=task.split,
-            family=task.family.value,
-            subgraph_ids=[each.id for each in task.subgraphs],
-            messages=messages,
-            tools=tools,
-        )
+    async def get_task(
+        task_id: str, who: Annotated[str, caller], protocol: CallProtocol = CallProtocol.TOOLS
+    ) -> TaskDetail:
+        return await in_thread(lambda: detail(task_id, protocol))
+
+    @routes.get("/prompts", summary="Many tasks with their first messages: the named ones, or those of a split")
+    async def list_prompts(
+        who: Annotated[str, caller],
+        split: str | None = None,
+        name: Annotated[list[str] | None, Query()] = None,
+        protocol: CallProtocol = CallProtocol.TEXT,
+    ) -> list[TaskDetail]:
+        names = name or [each.id for each in corpus.tasks() if split in (None, each.split)]
+        if len(names) > MOST_PROMPTS:
+            raise BadInput(f"These are {len(names):,} tasks, and one answer has {MOST_PROMPTS:,} at most. Name fewer.")
+        return await in_thread(lambda: [detail(each, protocol) for each in names])
 
     @routes.get("/guide", summary="The pages of help that a model may read, by name")
     async def get_guide(who: Annotated[str, caller]) -> dict[str, str]:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from passnet_core.corpus.shapes import Shapes
 from passnet_core.errors import BadInput, UnknownItem
 from passnet_core.execution.inspections import Inspections
 from passnet_core.execution.scheduler import Scheduler
@@ -29,9 +30,9 @@ from passnet_core.server.forms import (
 from passnet_core.server.refusals import StepOutOfOrder
 from passnet_core.solvers.attempts import JudgeBench
 from passnet_core.solvers.llm.chat import described, written
-from passnet_core.solvers.llm.conversation import INSPECT_WITHIN_S, guide
-from passnet_core.solvers.llm.prompting import first_of_sources
+from passnet_core.solvers.llm.conversation import guide
 from passnet_core.solvers.llm.tools import TOOLS, Done, Workplace, calls_in, told_results
+from passnet_core.training.prompts import CallProtocol, first_messages
 
 MOST_SESSIONS, MOST_FILES_BYTES = 2000, 1 << 30
 """How many conversations are held, and how much memory their files may take; each caller has an equal share."""
@@ -86,18 +87,21 @@ class Session:
 class Sessions:
     """All conversations of a service, in memory: a restart ends them. Safe to share between threads.
 
-    callers: how many there may be, each of whom has an equal share."""
+    shapes: of the values inside subgraphs, which a model is told first. callers: how many there may be, each of whom
+    has an equal share."""
 
     def __init__(
         self,
         judge: EvaluationJudge,
         scheduler: Scheduler,
         inspections: Inspections,
+        shapes: Shapes,
         *,
         callers: int = 1,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         self._judge, self._scheduler, self._inspections, self._now = judge, scheduler, inspections, now
+        self._shapes = shapes
         self._most, self._most_bytes = MOST_SESSIONS // max(1, callers), MOST_FILES_BYTES // max(1, callers)
         self._lock = threading.Lock()
         self._held: dict[str, Session] = {}
@@ -108,7 +112,7 @@ class Sessions:
             return len(self._held)
 
     def open(
-        self, task: Task, spec: EvalSpec, caller: str, *, in_text: bool, start: Bundle | None, priority: int
+        self, task: Task, spec: EvalSpec, caller: str, *, protocol: CallProtocol, start: Bundle | None, priority: int
     ) -> SessionOpening:
         """Begin a conversation. Raises BadInput if this caller has as many as may be."""
         cancelled = threading.Event()
@@ -123,6 +127,7 @@ class Sessions:
         workplace = Workplace(bench, guide(), caller)
         if start is not None:
             workplace.files.take(start)
+        in_text = protocol is CallProtocol.TEXT
         session = Session(session_id, caller, task, spec, workplace, in_text, self._now(), cancelled)
         session.count_files()
         with self._lock:
@@ -132,13 +137,18 @@ class Sessions:
                 raise BadInput(f"{self._most} conversations of yours are held, and no more can be. End some first.")
             self._refuse_files(own)
             self._held[session.id] = session
-        messages, tools = self._opening(session.workplace, task, in_text=in_text)
+        messages, tools = self.preview(task, spec, protocol)
+        messages += [written(each) for each in workplace.shown()]
         return SessionOpening(id=session.id, messages=messages, tools=tools, state=session.state())
 
-    def preview(self, task: Task, spec: EvalSpec, *, in_text: bool) -> Opened:
-        """The first messages of a conversation about this task, and its tools, in OpenAI's chat format."""
-        bench = JudgeBench(task, spec, _nobody, self._inspections, self._scheduler.here)
-        return self._opening(Workplace(bench, guide(), ""), task, in_text=in_text)
+    def preview(self, task: Task, spec: EvalSpec, protocol: CallProtocol) -> Opened:
+        """The first messages of a conversation about this task, and its tools, in OpenAI's chat format. They are always
+        the same, and wait for no judge."""
+        here = self._scheduler.here
+        environment = here.environment if here.device is spec.device else None
+        messages = first_messages(task, spec, protocol, self._shapes, environment)
+        tools = [] if protocol is CallProtocol.TEXT else [described(each) for each in TOOLS]
+        return [written(each) for each in messages], tools
 
     def state(self, session_id: str, caller: str) -> SessionState:
         """Where a conversation stands. Raises UnknownItem."""
@@ -180,12 +190,6 @@ class Sessions:
             for session in self._held.values():
                 session.cancelled.set()
             self._held.clear()
-
-    def _opening(self, workplace: Workplace, task: Task, *, in_text: bool) -> Opened:
-        shown = first_of_sources(task.subgraphs)
-        surroundings = workplace.bench.surroundings(shown, INSPECT_WITHIN_S, threading.Event())
-        first = workplace.opening(task, surroundings, in_text=in_text)
-        return [written(each) for each in first], [] if in_text else [described(each) for each in TOOLS]
 
     def _done(self, session: Session, asked: StepRequest) -> StepAnswer:
         in_text = asked.text is not None
@@ -237,10 +241,6 @@ class Sessions:
         until = self._now() - IDLE_S
         for each in [each for each in self._held.values() if each.used_at < until and not each.lock.locked()]:
             del self._held[each.id]
-
-
-def _nobody(bundle: Bundle | None, spec: EvalSpec, cancelled: threading.Event) -> tuple[Outcome, ...]:
-    raise AssertionError("nothing is judged before a conversation begins")
 
 
 def _call(form: CallForm) -> ToolCall:

@@ -51,7 +51,9 @@ class JudgeBench:
         if device is not self._here.device:
             return Surroundings(device, environment, timed=timed)
         found = self._inspections.within(subgraphs, device, within_s, cancelled)
-        return Surroundings(device, environment, found, timed)
+        values = {name: each.values for name, each in found.items()}
+        accelerator = next((each.accelerator for each in found.values() if each.accelerator), None)
+        return Surroundings(device, environment, values, accelerator, timed)
 
 
 def opening_of(

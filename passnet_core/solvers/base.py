@@ -16,7 +16,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
-from passnet_core.records import Bundle, Device, Environment, Inspection, Outcome, Subgraph, Task
+from passnet_core.records import (
+    Accelerator,
+    Bundle,
+    Device,
+    Environment,
+    Inspection,
+    NodeValue,
+    Outcome,
+    Subgraph,
+    Task,
+)
 from passnet_core.records.trajectories import (
     DEFAULT_BUDGET,
     FREE,
@@ -32,12 +42,14 @@ from passnet_core.records.trajectories import (
 
 @dataclass(frozen=True)
 class Surroundings:
-    """The machine that judges. environment: None if it is not known. inspections: by subgraph id, as far as known.
-    timed: whether right bundles are timed, which takes a GPU and a spec that asks for it."""
+    """The machine that judges. environment: None if it is not known. values: of the nodes of subgraphs, by subgraph id,
+    as far as known. accelerator: the GPU, if it is known. timed: whether right bundles are timed, which takes a GPU and
+    a spec that asks for it."""
 
     device: Device
     environment: Environment | None = None
-    inspections: Mapping[str, Inspection] = field(default_factory=dict)
+    values: Mapping[str, Sequence[NodeValue]] = field(default_factory=dict)
+    accelerator: Accelerator | None = None
     timed: bool = False
 
 
@@ -56,7 +68,7 @@ class Bench(Protocol):
         """Return shapes, dtypes and the baseline's code. Raises PlaygroundError if they are not available."""
 
     def surroundings(self, subgraphs: Sequence[Subgraph], within_s: float, cancelled: threading.Event) -> Surroundings:
-        """Describe the machine, with the inspections of these subgraphs that are known within so many seconds."""
+        """Describe the machine, with the values in these subgraphs that are known within so many seconds."""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,9 @@
 """Bundles from the text of a model's answer, for rewards of answers that no conversation led to."""
 
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from passnet_core.errors import BadInput
 from passnet_core.records import Bundle
@@ -23,11 +25,38 @@ def bundle_in(text: str, author: str = "") -> Bundle:
     write_file name.py" and a code block) or as JSON between <tool_call> and </tool_call>, what they do to the files
     counts. Else every code block is a file, named by a first line such as "# fused.py" or numbered. Else the whole text
     is one."""
+    return _bundle_of([_said(text)], author)
+
+
+def bundle_in_messages(messages: Sequence[Mapping[str, Any]], author: str = "") -> Bundle:
+    """The bundle that a model's messages in OpenAI's chat format write: their texts, read as bundle_in() reads one, and
+    their tool calls do to the files what they do in a conversation. What others say is left out. Raises BadInput."""
+    parts = []
+    for each in messages:
+        if each["role"] != "assistant":
+            continue
+        content = each.get("content") or ""
+        blocks = [{"text": content}] if isinstance(content, str) else content
+        parts.append(_said("\n\n".join(str(block.get("text") or "") for block in blocks)))
+        for call in each.get("tool_calls") or ():
+            # the code in it may hold the words that would end it
+            written = json.dumps(call.get("function", call)).replace("</", "<\\/")
+            parts.append(f"<tool_call>{written}</tool_call>")
+    return _bundle_of(parts, author)
+
+
+def _said(text: str) -> str:
+    """What a model says in a text after it has thought. Raises BadInput if it still thinks at the end."""
+    said = text.replace("\r\n", "\n").rpartition(THOUGHT)[2]
+    if THINKING in said:
+        raise BadInput("The answer ends while the model thinks: its last <think> is not closed.")
+    return said
+
+
+def _bundle_of(parts: Sequence[str], author: str) -> Bundle:
+    text = "\n\n".join(parts)
     if len(text) > LONGEST_ANSWER:
         raise BadInput(f"The answer has {len(text):,} characters; at most {LONGEST_ANSWER:,} are read.")
-    text = text.replace("\r\n", "\n").rpartition(THOUGHT)[2]
-    if THINKING in text:
-        raise BadInput("The answer ends while the model thinks: its last <think> is not closed.")
     files = written_in(text)
     try:
         if not files.codes:

@@ -8,6 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from passnet_core.corpus.shapes import Shapes
 from passnet_core.errors import BadInput
 from passnet_core.records import EvalSpec, Task
 from passnet_core.records.trajectories import Trajectory
@@ -22,7 +23,7 @@ from passnet_core.training.examples import (
 )
 from passnet_core.training.llamafactory import llamafactory_row, register
 from passnet_core.training.preferences import pair_row, pairs
-from passnet_core.training.prompts import prompt_row, prompts, prompts_for
+from passnet_core.training.prompts import CallProtocol, prompt_row, prompts, prompts_for
 from passnet_core.training.verl import verl_row, write_parquet
 
 Row = dict[str, Any]
@@ -73,7 +74,8 @@ CHAT_FORMS: Mapping[Format, ChatForm] = {
 class ExportLayout:
     """How to write what was chosen. rows: None for the format's own. masks: whether answers that are not worth learning
     are kept out of the loss. at_least: as in ExportChoice. count: counts the tokens of a row, which may have at most
-    most_tokens. spec: for prompts, how the bundles for `tasks`, which have no conversation, are judged."""
+    most_tokens. spec, protocol, shapes: for prompts: how the bundles for `tasks`, which have no conversation, are
+    judged, how a model is to call tools, and what is known of the values inside subgraphs."""
 
     format: Format
     rows: Rows | None = None
@@ -83,6 +85,8 @@ class ExportLayout:
     count: Callable[[Row], int] | None = None
     most_tokens: int | None = None
     spec: EvalSpec | None = None
+    protocol: CallProtocol = CallProtocol.TEXT
+    shapes: Shapes = field(default_factory=dict)
 
     def fitted(self, row: Row) -> Row | None:
         """The row, with the tokens that are its own where they are counted; None if it has too many."""
@@ -130,8 +134,10 @@ def exported(found: Sequence[Trajectory], layout: ExportLayout, tasks: Sequence[
         made.rows = [pair_row(pair) for pair in pairs(found, layout.at_least)]
     elif layout.format is Format.PROMPTS:
         known = {each.opening.task_id for each in found}
-        more = prompts_for((task for task in tasks if task.id not in known), layout.spec or EvalSpec())
-        made.rows = [prompt_row(prompt, number) for number, prompt in enumerate((*prompts(found), *more))]
+        others = (task for task in tasks if task.id not in known)
+        more = prompts_for(others, layout.spec or EvalSpec(), layout.protocol, layout.shapes)
+        told = (*prompts(found, layout.protocol), *more)
+        made.rows = [prompt_row(prompt, number) for number, prompt in enumerate(told)]
     else:
         form = CHAT_FORMS[layout.format]
         for trajectory in found:

@@ -40,6 +40,8 @@ TIMEOUT_S = 900.0
 """How long to wait for one answer before asking again, in seconds."""
 POLL_S = 30.0
 """How long the service may hold back an answer that is not there yet, in seconds."""
+PROMPTS_AT_ONCE = 100
+"""How many tasks are named in one address."""
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.2, 10.0
 
 
@@ -77,7 +79,8 @@ class JudgeClient:
     ) -> dict[str, Any]:
         """Judge a model's answer or a bundle on a task, and wait for what it is worth.
 
-        bundle: {"passes": [{"name": ..., "code": ...}], "helpers": [...]}. how: further fields, as stage="measure".
+        bundle: {"passes": [{"name": ..., "code": ...}], "helpers": [...]}. how: further fields, as stage="measure", or
+        an answer's `messages`, with tool calls, instead of its text.
         key: an idempotency key; one is made up, so that a repeated request is judged once. Raises JudgeError."""
         return self.ask("POST", "/evaluate", _evaluation(task, text, bundle, key, how))
 
@@ -143,6 +146,15 @@ class JudgeClient:
     def task(self, name: str, protocol: str = "tools") -> dict[str, Any]:
         """A task, with the first messages of a conversation about it and its tools. Raises JudgeError."""
         return self.ask("GET", f"/tasks/{urllib.parse.quote(name, safe='')}?protocol={protocol}")
+
+    def prompts(self, split: str = "", protocol: str = "text", names: Sequence[str] = ()) -> list[dict[str, Any]]:
+        """Many tasks like task(): the named ones, or all of the corpus or of one split. Raises JudgeError."""
+        wanted = list(names) or [each["id"] for each in self.tasks(split)]
+        found: list[dict[str, Any]] = []
+        for start in range(0, len(wanted), PROMPTS_AT_ONCE):
+            named = [("name", name) for name in wanted[start : start + PROMPTS_AT_ONCE]]
+            found += self.ask("GET", "/prompts?" + urllib.parse.urlencode([("protocol", protocol), *named]))
+        return found
 
     def health(self) -> dict[str, Any]:
         """Whether the service can judge, and how much it has to do. Raises JudgeError."""

@@ -3,7 +3,6 @@
 import concurrent.futures
 import http.client
 import io
-import itertools
 import json
 import sys
 import threading
@@ -120,10 +119,10 @@ def test_what_is_nobodys_fault_has_no_reward(judge: JudgeClient, verdict: Verdic
 def test_one_lost_subgraph_takes_the_reward_away_and_one_cheat_all_of_it(
     judge: JudgeClient, backend: FakeBackend
 ) -> None:
-    verdicts = itertools.cycle([Verdict.FASTER, Verdict.INFRASTRUCTURE, Verdict.FASTER])
-    backend.answer = lambda job: outcome(job, next(verdicts))
+    verdicts = {"float32/1": Verdict.INFRASTRUCTURE}
+    backend.answer = lambda job: outcome(job, verdicts.get(job.subgraph.id, Verdict.FASTER))
     assert judge.evaluate("relu", text=FASTER, stage="measure")["reward"] is None
-    verdicts = itertools.cycle([Verdict.FASTER, Verdict.CHEAT, Verdict.INFRASTRUCTURE])
+    verdicts |= {"float32/1": Verdict.CHEAT, "float32/2": Verdict.INFRASTRUCTURE}
     assert judge.evaluate("relu", text=FASTER, stage="measure", fresh=True)["reward"] == 0.0
 
 
@@ -206,6 +205,13 @@ def test_an_answer_that_a_fault_spoilt_is_not_kept_for_its_key(judge: JudgeClien
     assert judge.evaluate("relu", text=FASTER, key="again")["reward"] is None
     backend.answer = as_written
     assert judge.evaluate("relu", text=FASTER, key="again", stage="verify")["reward"] is not None
+
+
+def test_what_a_judge_that_died_did_not_tell_is_judged_once_more(judge: JudgeClient, backend: FakeBackend) -> None:
+    died = iter([True])
+    backend.answer = lambda job: outcome(job, Verdict.INFRASTRUCTURE) if next(died, False) else as_written(job)
+    answer = judge.evaluate("relu", bundle=bundle(a_pass(Verdict.VALUES_ONLY)))
+    assert (answer["reward"], len(backend.jobs)) == (1.0, 4)
 
 
 def test_equal_jobs_are_judged_once_unless_asked_afresh(judge: JudgeClient, backend: FakeBackend) -> None:
@@ -433,10 +439,10 @@ def test_a_page_of_another_site_cannot_call_it_by_a_name_of_its_own(judge: Judge
         (b"", "Field required"),
         (b"{", "JSON decode error"),
         (b"[]", "valid dictionary"),
-        (b'{"task": "relu"}', "Give either bundle or text."),
+        (b'{"task": "relu"}', "Give one of bundle, text and messages."),
         (
             b'{"task": "relu", "text": "x", "bundle": {"passes": [{"name": "a.py", "code": ""}]}}',
-            "either bundle or text",
+            "one of bundle, text and messages",
         ),
         (b'{"task": "relu", "text": 3}', "text: Input should be a valid string"),
         (b'{"task": "relu", "text": "x", "stgae": "check"}', "stgae: Extra inputs are not permitted"),

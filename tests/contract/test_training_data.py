@@ -1,6 +1,7 @@
-"""The conversations of data/training."""
+"""The conversations and the prompts of data/training."""
 
 import json
+import lzma
 import random
 import tarfile
 import threading
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from passnet_core.cli.main import main
 from passnet_core.corpus.packs import Pack
 from passnet_core.execution.backends.local import LocalBackend
 from passnet_core.execution.jobs import jobs_of
@@ -23,6 +25,8 @@ from tests.contract.judging import ample_s
 from tests.contract.scripted import assert_only_calls
 from tests.which import TESTS
 
+PROMPTS = TESTS.parent / "data/training/prompts.jsonl.xz"
+DERIVED = TESTS.parent / "data/training/tasks"
 ARCHIVE = TESTS.parent / "data/training/repairs.tar.xz"
 JUDGED_AGAIN = 4
 
@@ -77,3 +81,23 @@ def test_a_fresh_judge_accepts_bundles_of_the_conversations(
         assert best is not None
         for job in jobs_of(task, best.bundle, EvalSpec(seed=2, deadline_s=ample_s())):
             assert scheduler.judge(job, lambda event: None, threading.Event()).verdict.accepted
+
+
+def test_the_prompts_are_what_the_command_makes_of_todays_tasks_and_words(tmp_path: Path) -> None:
+    file = tmp_path / "prompts.jsonl"
+    command = ["trajectories", "export", "--format", "prompts", "--every-task", "cpu", "--tasks", str(DERIVED)]
+    assert main([*command, "--out", str(file)], settings=read_settings({"PASSNET_HOME": str(tmp_path / "home")})) == 0
+    assert lzma.decompress(PROMPTS.read_bytes()) == file.read_bytes(), "data/training/README.md says how to make it"
+
+
+def test_a_service_that_is_given_the_derived_tasks_has_every_task_that_prompts_name(folder: Path) -> None:
+    rows = [json.loads(line) for line in lzma.decompress(PROMPTS.read_bytes()).splitlines()]
+    names = {row["task"] for row in rows}
+    derived = Pack(DERIVED / TASKS.name)
+    corpus = corpus_of(read_settings(), [DERIVED])
+    assert {each.id for each in corpus.tasks() if each.split == "train"} >= names >= set(derived.entries)
+    assert {row["protocol"] for row in rows} == {"text"}
+    assert all("Shapes and dtypes of its nodes" in row["prompt"][1]["content"] for row in rows)
+    archived = Pack(folder / TASKS)
+    assert list(derived.entries) == list(archived.entries)
+    assert all(derived.task(name) == archived.task(name) for name in derived.entries)

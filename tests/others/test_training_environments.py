@@ -94,12 +94,27 @@ def answer(code: str) -> str:
     return f"Here it is.\n```python\n{code}```\n"
 
 
+def by_headings(code: str) -> str:
+    """An answer to a prompt in text."""
+    return f"Here it is.\n\n### write_file a.py\n```python\n{code}```\n\n### evaluate\n\n### finish\n"
+
+
+def by_json(code: str) -> str:
+    """The same as a chat template writes tool calls."""
+    calls = [{"name": "write_file", "arguments": {"name": "a.py", "code": code}}, {"name": "evaluate"}]
+    return "\n".join(f"<tool_call>\n{json.dumps(each)}\n</tool_call>" for each in (*calls, {"name": "finish"}))
+
+
 # --- OpenEnv ---------------------------------------------------------------------------------------------------------
 
 
 def test_an_openenv_client_plays_episodes(run: Run, url: str) -> None:
     codes = {"right": RIGHT, "wrong": WRONG, "fault": FAULT, "nothing": None}
-    found = run("openenv", "steps_with_openenv.py", url=url, codes=codes)
+    texts = {"headings": by_headings(RIGHT), "JSON": by_json(RIGHT), "wrong": by_headings(WRONG)}
+    found = run("openenv", "steps_with_openenv.py", url=url, codes=codes, texts=texts)
+    assert found["in text"] == {
+        name: [[], reward, True, reward] for name, reward in (("headings", 1.0), ("JSON", 1.0), ("wrong", 0.0))
+    }
     for name, reward in {"right": 1.0, "wrong": 0.0, "fault": None, "nothing": 0.0}.items():
         episode = found["episodes"][name]
         assert (episode["roles"], episode["tools"]) == (["system", "user"], NAMES)
@@ -126,7 +141,12 @@ def test_an_openenv_client_plays_episodes(run: Run, url: str) -> None:
 
 
 def test_verls_reward_managers_score_answers(run: Run, url: str, copied: Path) -> None:
-    answers = {"right": answer(RIGHT), "wrong": answer(WRONG), "fault": answer(FAULT), "nothing": "I do not know."}
+    answers = {
+        "right": by_headings(RIGHT),
+        "wrong": by_json(WRONG),
+        "fault": answer(FAULT),
+        "nothing": "I do not know.",
+    }
     found = run("verl", "scores_with_verl.py", url=url, answers=answers, file=str(copied / "passnet_verl.py"))
     for name in ("NaiveRewardManager", "DAPORewardManager"):
         told = found[name]
@@ -173,6 +193,8 @@ def test_verifiers_evaluates_a_model(copied: Path, home: Path, url: str) -> None
         name: saying(wrote(code), FINISH) for name, code in (("right", RIGHT), ("wrong", WRONG), ("fault", FAULT))
     }
     scripts["silent"] = saying(Said("I do not know."))
+    scripts |= {"in text": saying(Said(by_headings(RIGHT))), "as JSON": saying(Said(by_json(RIGHT)))}
+    scripts["wrong in text"] = saying(Said(by_headings(WRONG)))
     parts = {"accepted": 1.0, "loads": 1.0, "matches": 1.0, "right_draws": 1.0, "cheats": 0.0, "evaluations": 1.0}
     with serving(scripts) as models:
         found = {name: evaluated(copied, home, url, models, name) for name in scripts}
@@ -182,8 +204,9 @@ def test_verifiers_evaluates_a_model(copied: Path, home: Path, url: str) -> None
     for name, (_, (trace,)) in found.items():
         rewards[name] = trace["rewards"]["judged"] and trace["rewards"]["judged"]["score"]
         assert trace["ok"] == (rewards[name] is not None)
-    assert rewards == {"right": 1.0, "wrong": 0.0, "fault": None, "silent": 0.0}
-    assert found["right"][1][0]["metrics"] == parts
+    assert {name: rewards.pop(name) for name in ("in text", "as JSON")} == {"in text": 1.0, "as JSON": 1.0}
+    assert rewards == {"right": 1.0, "wrong": 0.0, "fault": None, "silent": 0.0, "wrong in text": 0.0}
+    assert found["right"][1][0]["metrics"] == found["in text"][1][0]["metrics"] == parts
     assert found["wrong"][1][0]["metrics"] == {**parts, "accepted": 0.0, "right_draws": 0.0}
     (error,) = found["fault"][1][0]["errors"]
     assert error["type"] == "TaskError"
@@ -243,6 +266,7 @@ def test_trl_trains_with_the_reward_function_and_the_environment(run: Run, url: 
     assert "no pass" in by_function["judged"][3]
 
     assert found["plain"] == found["in blocks"] == [1.0, 0.0, None, 0.0]
+    assert found["tool calls"] == [1.0, 0.0]
     assert found["no content"] == [0.0]
     assert "no-such-task" in found["unknown task"]
 

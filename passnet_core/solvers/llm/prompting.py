@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from string import Template
 
-from passnet_core.records import Device, Inspection, Subgraph, Task, TensorSpec, digest_of
+from passnet_core.records import Device, NodeValue, Subgraph, Task, TensorSpec, digest_of
 from passnet_core.records.trajectories import Message, Role
 from passnet_core.solvers.base import Surroundings
 from passnet_core.solvers.llm.chat import Tool
@@ -22,7 +22,7 @@ def digest() -> str:
 
 
 def first_of_sources(subgraphs: Sequence[Subgraph]) -> tuple[Subgraph, ...]:
-    """The subgraph whose inspection is shown, for each source that is shown."""
+    """The subgraph whose values are shown, for each source that is shown."""
     return tuple(members[0] for members in tuple(_by_source(subgraphs).values())[:MOST_SOURCES])
 
 
@@ -40,7 +40,7 @@ def opening(
         count=str(len(task.subgraphs)),
         device="a GPU (CUDA)" if device is Device.CUDA else "a CPU, with Triton's interpreter: values only, no times",
         machine=_machine(surroundings),
-        subgraphs=_subgraphs(task.subgraphs, surroundings.inspections),
+        subgraphs=_subgraphs(task.subgraphs, surroundings.values),
         pages=", ".join(pages),
     )
     return (Message(Role.SYSTEM, system), Message(Role.USER, said))
@@ -67,7 +67,7 @@ def _machine(surroundings: Surroundings) -> str:
     if known is None:
         return "Nothing else is known about the machine."
     told = _filled("machine.md", device=known.device, torch=known.torch, triton=known.triton)
-    gpu = next((each.accelerator for each in surroundings.inspections.values() if each.accelerator), None)
+    gpu = surroundings.accelerator
     if gpu is not None:
         told += _filled(
             "accelerator.md",
@@ -87,7 +87,7 @@ def _by_source(subgraphs: Sequence[Subgraph]) -> dict[str, list[Subgraph]]:
     return by_source
 
 
-def _subgraphs(subgraphs: Sequence[Subgraph], inspections: Mapping[str, Inspection]) -> str:
+def _subgraphs(subgraphs: Sequence[Subgraph], values: Mapping[str, Sequence[NodeValue]]) -> str:
     """Each source once, with the inputs of all its subgraphs, and the values of its nodes in the first of them."""
     parts = []
     for number, (code, members) in enumerate(_by_source(subgraphs).items()):
@@ -98,17 +98,17 @@ def _subgraphs(subgraphs: Sequence[Subgraph], inspections: Mapping[str, Inspecti
             else "A further source, similar to those above:\n"
         )
         parts.append(source + inputs)
-        found = inspections.get(members[0].id) if number < MOST_SOURCES else None
-        if found is not None and (values := _values(found, members[0])):
-            parts.append(_filled("values.md", subgraph=members[0].id) + values)
+        first = members[0]
+        if number < MOST_SOURCES and (told := _values(values.get(first.id, ()), first)):
+            parts.append(_filled("values.md", subgraph=first.id) + told)
     return "\n\n".join(parts)
 
 
-def _values(inspection: Inspection, subgraph: Subgraph) -> str:
+def _values(values: Sequence[NodeValue], subgraph: Subgraph) -> str:
     """Shapes and dtypes of all nodes except inputs, one line for all nodes that have the same ones."""
     inputs = {spec.name for spec in subgraph.inputs}
     alike: dict[str, list[str]] = {}
-    for value in inspection.values:
+    for value in values:
         if value.node in inputs:
             continue
         forms = ", ".join(f"{each.dtype} {list(each.shape)}" for each in value.tensors)

@@ -93,10 +93,14 @@ class Workplace:
         in_text: whether the model has to call tools in plain text."""
         pages = [name for name in self.guide if name != "contract"]
         first = opening(task, surroundings, self.guide.get("contract", ""), pages, TOOLS if in_text else ())
+        return (*first, *self.shown())
+
+    def shown(self) -> tuple[Message, ...]:
+        """The message that shows the files that there are; none if there are none."""
         if not self.files.codes:
-            return first
-        shown = "\n\n".join(f"{name}:\n```python\n{code}\n```" for name, code in self.files.codes.items())
-        return (*first, Message(Role.USER, f"There is a bundle already. Repair or improve it.\n\n{shown}"))
+            return ()
+        files = "\n\n".join(f"{name}:\n```python\n{code}\n```" for name, code in self.files.codes.items())
+        return (Message(Role.USER, f"There is a bundle already. Repair or improve it.\n\n{files}"),)
 
     def do(self, call: ToolCall, cancelled: threading.Event) -> Done:
         """Execute a tool call. The result says so if it cannot be executed."""

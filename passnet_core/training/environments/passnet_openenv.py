@@ -6,9 +6,10 @@
         seen = env.reset(task="swiglu-gate")
         seen = env.step(PassNetAction(tool="evaluate"))
 
-An action is one tool call. Only the last observation, of which done is true, has a reward, so that adding rewards up is
-right. None there is no reward, and not 0: drop such an episode, and one in which the client raises an error, since the
-server answers with one if the service fails."""
+An action is one tool call, or with reset(protocol="text") what a model says, with calls in plain text or as JSON. Only
+the last observation, of which done is true, has a reward, so that adding rewards up is right. None there is no reward,
+and not 0: drop such an episode, and one in which the client raises an error, since the server answers with one if the
+service fails."""
 
 from typing import Any
 
@@ -37,16 +38,17 @@ NOT_BEGUN = 'There is no episode yet. Call reset(task="NAME") to begin one.'
 
 
 class PassNetAction(Action):
-    """A call of one of the tools that the first observation lists."""
+    """A call of one of the tools that the first observation lists, or the text of an answer with calls in it."""
 
-    tool: str = Field(max_length=100, description="the tool's name, such as write_file")
+    tool: str = Field(default="", max_length=100, description="the tool's name, such as write_file")
     arguments: dict[str, Any] | str = Field(default={}, description="an object, or its JSON as a model wrote it")
+    text: str | None = Field(default=None, description="instead of a tool: a model's answer with calls in text")
 
 
 class PassNetObservation(Observation):
     """messages: what the model is told, in OpenAI's chat format: the prompt first, then the result of each call. tools:
     what may be called, on the first observation only. result: the service's answer to the call, with the evaluation if
-    there was one."""
+    there was one; of several calls in a text, that to the last evaluation, or else to the last call."""
 
     messages: list[dict[str, Any]] = []
     tools: list[dict[str, Any]] = []
@@ -89,14 +91,19 @@ class PassNetEnvironment(Environment):
         return PassNetObservation(messages=self._session.messages, tools=self._session.tools)
 
     def step(self, action: PassNetAction, timeout_s: float | None = None, **how: Any) -> PassNetObservation:
-        """Call a tool. Raises ValueError if no episode is under way, and JudgeError if the service fails."""
+        """Call a tool, or all that a text calls. Raises ValueError if no episode is under way, and JudgeError if the
+        service fails."""
         session = self._running()
         if session.finished:
             raise ValueError(ENDED)
-        answer = session.step(calls=[{"name": action.tool, "arguments": action.arguments}])
+        if action.text is None:
+            answer = session.step(calls=[{"name": action.tool, "arguments": action.arguments}])
+        else:
+            answer = session.step(text=action.text)
+        results = answer["results"]
         return PassNetObservation(
             messages=answer["messages"],
-            result=answer["results"][0],
+            result=next((each for each in reversed(results) if each["evaluation"]), results[-1] if results else None),
             done=session.finished,
             reward=session.final_reward if session.finished else None,
         )

@@ -10,7 +10,6 @@
 A reward of None is no reward: TRL leaves such a completion out of its group's mean, and gives it the advantage 0. Since
 it adds up what several reward functions return, one beside this would still reward a completion that has none here."""
 
-import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -29,8 +28,7 @@ REFUSED = (401, 404, 413, 422)
 def prompt_rows(judge: JudgeClient, split: str = "", protocol: str = "text") -> list[dict[str, Any]]:
     """The prompts of all tasks, or of one split, with the columns that are needed here. protocol: "text" for the reward
     function, whose completions write calls in plain text; "tools" for the environment. Raises JudgeError."""
-    names = [each["id"] for each in judge.tasks(split)]
-    return [{"prompt": judge.task(name, protocol)["messages"], "task": name} for name in names]
+    return [{"prompt": each["messages"], "task": each["id"]} for each in judge.prompts(split, protocol)]
 
 
 def judged_reward(judge: JudgeClient | None = None, *, at_once: int = 16, **how: Any) -> Reward:
@@ -50,7 +48,7 @@ def judged_reward(judge: JudgeClient | None = None, *, at_once: int = 16, **how:
         **columns: Any,
     ) -> list[float | None]:
         asked = [
-            {"task": name, "text": answer_text(completion), **({"stage": stage[number]} if stage else {}), **how}
+            {"task": name, **_answer(completion), **({"stage": stage[number]} if stage else {}), **how}
             for number, (name, completion) in enumerate(zip(task, completions, strict=True))
         ]
         answers = client.evaluate_all(asked, at_once)
@@ -67,19 +65,11 @@ def judged_reward(judge: JudgeClient | None = None, *, at_once: int = 16, **how:
     return judge_reward
 
 
-def answer_text(completion: str | Sequence[dict[str, Any]]) -> str:
-    """What the model said: the completion itself, or the text and the tool calls of its assistant's messages."""
+def _answer(completion: str | Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The field of a request that has the model's answer."""
     if isinstance(completion, str):
-        return completion
-    said = []
-    for each in completion:
-        if each["role"] == "assistant":
-            content = each.get("content") or ""
-            blocks = [{"text": content}] if isinstance(content, str) else content
-            said += [block.get("text", "") for block in blocks]
-            calls = (call.get("function", call) for call in each.get("tool_calls") or ())
-            said += [f"<tool_call>{json.dumps(call)}</tool_call>" for call in calls]
-    return "\n\n".join(said)
+        return {"text": completion}
+    return {"messages": [each for each in completion if each["role"] == "assistant"]}
 
 
 def _said(answer: dict[str, Any] | JudgeError) -> str:

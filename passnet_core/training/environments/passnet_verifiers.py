@@ -145,9 +145,22 @@ class PassNetTask(vf.Task[PassNetTaskData, RolloutState, PassNetTaskConfig]):
         trace.state.conversation, trace.state.reward = session.state, session.final_reward
 
     async def finalize(self, trace: vf.Trace, runtime: vf.Runtime) -> None:
-        client = self.config.tools.judge()
+        client, state = self.config.tools.judge(), trace.state
+        if not state.conversation["evaluations"] and not state.fault:
+            await asyncio.to_thread(self._judge_text, client, state, trace.last_reply)
         with contextlib.suppress(JudgeError):  # the service ends what nobody uses
             await asyncio.to_thread(client.ask, "DELETE", f"/sessions/{trace.state.conversation['id']}")
+
+    def _judge_text(self, client: JudgeClient, state: RolloutState, text: str) -> None:
+        """Judge what a model wrote in text instead of calling tools."""
+        try:
+            answer = client.evaluate(self.data.task, text=text, stage=self.config.stage)
+        except JudgeError as error:
+            state.fault = str(error)
+            return
+        judged = int(answer["bundle_digest"] is not None)
+        state.conversation = {**state.conversation, "evaluations": judged, "best": answer}
+        state.reward = answer["reward"]
 
     @vf.stop
     async def conversation_ended(self, trace: vf.Trace) -> bool:

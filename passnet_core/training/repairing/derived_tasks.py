@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from passnet_core.corpus.cutting import Part, standalone
 from passnet_core.corpus.partitioning import PREFIX, TRAIN, split_of, task_name
+from passnet_core.corpus.shapes import Shapes
 from passnet_core.errors import BadInput
 from passnet_core.graphs.source import emit, parse
 from passnet_core.graphs.vocabulary import operator_family
@@ -17,7 +18,6 @@ from passnet_core.records import Family, Subgraph, Task, TensorSpec, digest_of
 from passnet_core.records.inspections import NodeValue
 from passnet_core.solvers.rules.candidates import candidates
 from passnet_core.training.choosing import Fingerprints, fingerprints
-from passnet_core.training.repairing.node_values import Values
 from passnet_core.training.repairing.plain import STYLES, plain
 
 LONGEST_PART = 12
@@ -42,12 +42,12 @@ class _Found:
 
 
 def derived(
-    train: Iterable[Task], held_back: Fingerprints, values_of: Callable[[Sequence[Subgraph]], Values]
+    train: Iterable[Task], held_back: Fingerprints, values_of: Callable[[Sequence[Subgraph]], Shapes]
 ) -> Iterator[Task]:
     """The tasks that can be cut from the train tasks and that the rules write passes for, in an order that mixes them.
 
     held_back: fingerprints of tasks to which none may be related. values_of: finds the shapes and dtypes in subgraphs;
-    one that it leaves out is not cut. Values of tensors within a graph are taken to be normal."""
+    one that it leaves out is not cut. Shapes of tensors within a graph are taken to be normal."""
     graphs = [(task, subgraph) for task in train for subgraph in _smallest(task)]
     values = values_of([subgraph for _, subgraph in graphs])
     parts: dict[str, list[_Found]] = defaultdict(list)

@@ -24,6 +24,7 @@ from typing import Any
 from passnet_core import __version__
 from passnet_core.corpus.catalogue import Corpus
 from passnet_core.corpus.packs import SUFFIX, Pack, write_pack
+from passnet_core.corpus.shapes import Shapes, shapes_in
 from passnet_core.errors import BadInput, InfrastructureError
 from passnet_core.execution.backends.local import LocalBackend
 from passnet_core.execution.inspections import Inspections
@@ -33,7 +34,6 @@ from passnet_core.records import (
     Bundle,
     Device,
     EvalSpec,
-    Inspection,
     Job,
     Outcome,
     PassFile,
@@ -54,7 +54,7 @@ from passnet_core.solvers.trajectories import read_opening, read_trajectory
 from passnet_core.training.choosing import fingerprints
 from passnet_core.training.repairing.alterations import Files, Shows, chosen, files_of, mistakes
 from passnet_core.training.repairing.derived_tasks import derived
-from passnet_core.training.repairing.node_values import Values, values_of
+from passnet_core.training.repairing.node_values import values_of
 from passnet_core.training.repairing.plain import STYLES, plain
 from passnet_core.training.repairing.scripted_model import NAME, Harmless, Plan, ScriptedModel
 
@@ -147,7 +147,7 @@ def make(
     asked: Making,
     tasks: Sequence[Task],
     scheduler: Scheduler,
-    values: Values,
+    values: Shapes,
     folder: Path,
     *,
     cancelled: threading.Event,
@@ -173,7 +173,7 @@ class _Bench(JudgeBench):
     """The judge for one task, whose values are known."""
 
     def __init__(
-        self, task: Task, spec: EvalSpec, judge: Judge, scheduler: Scheduler, inspections: Inspections, values: Values
+        self, task: Task, spec: EvalSpec, judge: Judge, scheduler: Scheduler, inspections: Inspections, values: Shapes
     ) -> None:
         super().__init__(task, spec, judge, inspections, scheduler.here)
         self._environment, self._values = scheduler.here.environment, values
@@ -181,12 +181,7 @@ class _Bench(JudgeBench):
     def surroundings(self, subgraphs: Sequence[Subgraph], within_s: float, cancelled: threading.Event) -> Surroundings:
         if self._environment is None:
             return Surroundings(Device.CPU)
-        found = {
-            each.id: Inspection(each.digest, self._environment, self._values[each.digest])
-            for each in subgraphs
-            if each.digest in self._values
-        }
-        return Surroundings(Device.CPU, self._environment, found)
+        return Surroundings(Device.CPU, self._environment, shapes_in(subgraphs, self._values))
 
 
 class _Making:
@@ -194,7 +189,7 @@ class _Making:
         self,
         asked: Making,
         scheduler: Scheduler,
-        values: Values,
+        values: Shapes,
         folder: Path,
         cancelled: threading.Event,
         on_made: Callable[[Made], None],

@@ -9,11 +9,12 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from passnet_core.corpus.evaluation import FAILURES, evaluate, foreseen_spec
 from passnet_core.corpus.running import drawn
+from passnet_core.corpus.shapes import Shapes
 from passnet_core.errors import BadInput, InfrastructureError
 from passnet_core.execution.backends.local import LocalBackend
 from passnet_core.graphs.source import parse
@@ -23,11 +24,8 @@ from passnet_core.records.inspections import NodeValue, TensorForm
 PROGRAM = "passnet_core.training.repairing.node_values"
 LIMIT_S = 900.0
 
-Values = Mapping[str, tuple[NodeValue, ...]]
-"""The values of subgraphs, in graph order, by the subgraph's digest."""
 
-
-def values_of(backend: LocalBackend, subgraphs: Sequence[Subgraph]) -> Values:
+def values_of(backend: LocalBackend, subgraphs: Sequence[Subgraph]) -> Shapes:
     """The values in each of these subgraphs that can be computed. backend: whose Python to use. Raises
     InfrastructureError if the program fails."""
     asked = "".join(json.dumps(to_json(each)) + "\n" for each in subgraphs)

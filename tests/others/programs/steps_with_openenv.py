@@ -71,6 +71,13 @@ def episode(env: Any, code: str | None) -> dict[str, Any]:
     }
 
 
+def in_text(env: Any, text: str) -> list[Any]:
+    """Say all at once, and return the reward, whether the episode is over, and the reward of the evaluation."""
+    first = env.reset(task="add-relu", protocol="text")
+    seen = env.step(PassNetAction(text=text))
+    return [first.observation.tools, seen.reward, seen.done, seen.observation.result["evaluation"]["reward"]]
+
+
 def main() -> None:
     asked = order()
     os.environ["PASSNET_JUDGE_URL"] = asked["url"]
@@ -79,6 +86,7 @@ def main() -> None:
         with PassNetClient(url).sync() as env:
             for name, code in asked["codes"].items():
                 found["episodes"][name] = episode(env, code)
+            found["in text"] = {name: in_text(env, text) for name, text in asked["texts"].items()}
             found["too late"] = error_of(env.step, PassNetAction(tool="check"))
             found["no task"] = error_of(env.reset)
             found["unknown task"] = error_of(env.reset, task="no-such-task")

@@ -89,6 +89,13 @@ def main() -> None:
     found["in blocks"] = reward(
         *([{"role": "assistant", "content": [{"type": "text", "text": text}]}] for text in texts)
     )
+    calls = [{"name": "write_file", "arguments": {"name": "a.py", "code": code}} for code in asked["codes"][:2]]
+    found["tool calls"] = reward(
+        *(
+            [{"role": "assistant", "content": "", "tool_calls": [{"type": "function", "function": each}]}]
+            for each in calls
+        )
+    )
     found["no content"] = reward([{"role": "assistant", "content": None}])
     found["unknown task"] = error_of(reward, "", task="no-such-task")
 

@@ -4,7 +4,6 @@ from passnet_core.records import (
     Accelerator,
     Device,
     Family,
-    Inspection,
     NodeValue,
     Subgraph,
     Task,
@@ -33,8 +32,8 @@ def test_the_machine_and_what_nodes_give_are_told_where_they_are_known() -> None
         NodeValue("tmp_1", (TensorForm((4, 2), "float32"),)),
         NodeValue("tmp_2", (TensorForm((4, 2), "float32"),)),
     )
-    found = Inspection("digest", FAKE_ENVIRONMENT, values, accelerator=H200)
-    text = told(Surroundings(Device.CUDA, FAKE_ENVIRONMENT, {"float16/0": found}), subgraph(0), subgraph(1))
+    surroundings = Surroundings(Device.CUDA, FAKE_ENVIRONMENT, {"float16/0": values}, H200)
+    text = told(surroundings, subgraph(0), subgraph(1))
     assert "The task is add: 2 subgraphs, judged on a GPU (CUDA)." in text
     assert "The machine: fake device, with torch 0 and triton 0." in text
     assert "compute capability 9.0, 132 multiprocessors, 150 GiB of memory" in text

@@ -6,11 +6,10 @@ from typing import Any
 import pytest
 
 from passnet_core.errors import BadInput
-from passnet_core.training.answers import bundle_in
-from passnet_core.training.environments.passnet_trl import answer_text
+from passnet_core.training.answers import bundle_in, bundle_in_messages
 
 PASS = "def pattern(x):\n    return x\n"
-CALL = {"name": "write_file", "arguments": {"name": "fused.py", "code": PASS}}
+CALL: dict[str, Any] = {"name": "write_file", "arguments": {"name": "fused.py", "code": PASS}}
 BLOCK = f"```python\n{PASS}```\n"
 FORMS = {
     "heading": f"### write_file fused.py\n{BLOCK}",
@@ -18,7 +17,6 @@ FORMS = {
     "arguments as text": f"<tool_call>{json.dumps({**CALL, 'arguments': json.dumps(CALL['arguments'])})}</tool_call>",
     "block that names its file": f"```python\n# fused.py\n{PASS}```",
     "tildes": f"### write_file fused.py\n~~~\n{PASS}~~~\n",
-    "messages": answer_text([{"role": "assistant", "content": None, "tool_calls": [{"function": CALL}]}]),
 }
 
 
@@ -45,4 +43,22 @@ def test_what_the_model_was_told_is_none_of_its_answer() -> None:
         {"role": "assistant", "content": [{"type": "text", "text": FORMS["heading"]}]},
         {"role": "tool", "content": BLOCK},
     ]
-    assert [file.name for file in bundle_in(answer_text(said)).files] == ["fused.py"]
+    assert [file.name for file in bundle_in_messages(said).files] == ["fused.py"]
+
+
+@pytest.mark.parametrize("arguments", [CALL["arguments"], json.dumps(CALL["arguments"])], ids=["object", "JSON"])
+@pytest.mark.parametrize("wrapped", [True, False])
+def test_a_models_tool_calls_count_whatever_it_thought_before_and_after(arguments: object, *, wrapped: bool) -> None:
+    call = {"name": "write_file", "arguments": arguments}
+    said: list[dict[str, Any]] = [
+        {"role": "assistant", "content": "<think>a</think>", "tool_calls": [{"function": call} if wrapped else call]},
+        {"role": "tool", "content": "Wrote fused.py: a pass."},
+        {"role": "assistant", "content": f"<think>{BLOCK}</think>Done."},
+    ]
+    assert [(file.name, file.code) for file in bundle_in_messages(said).files] == [("fused.py", PASS)]
+
+
+def test_code_in_a_tool_call_may_hold_the_words_that_end_one() -> None:
+    code = f"{PASS}WORDS = '</tool_call>'\n"
+    call = {"function": {"name": "write_file", "arguments": {"name": "fused.py", "code": code}}}
+    assert bundle_in_messages([{"role": "assistant", "content": None, "tool_calls": [call]}]).files[0].code == code

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from passnet_client import JudgeClient, JudgeError, JudgeSession
 from passnet_core.corpus.catalogue import Corpus
 from passnet_core.corpus.layout import write_task
 from passnet_core.execution.backends.base import Cancellation, Listen, outcome_without_judge
@@ -20,7 +21,6 @@ from passnet_core.records import RIGHT, Device, Job, Outcome, Stage, Verdict
 from passnet_core.server import sessions
 from passnet_core.server.judge_service import ServiceLimits, judge_service
 from passnet_core.server.ledger import Ledger
-from passnet_core.training.judge_client import JudgeClient, JudgeError, JudgeSession
 from passnet_core.training.rewards import NO_REWARD
 from tests.contract.judge_served import served
 from tests.contract.listening import listening

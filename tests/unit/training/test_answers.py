@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from passnet_client.trl import answer_text
 from passnet_core.errors import BadInput
 from passnet_core.training.answers import bundle_in
-from passnet_core.training.environments.passnet_trl import answer_text
 
 PASS = "def pattern(x):\n    return x\n"
 CALL = {"name": "write_file", "arguments": {"name": "fused.py", "code": PASS}}

@@ -14,10 +14,7 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
-try:
-    from passnet_core.training.judge_client import JudgeClient, JudgeError, JudgeSession
-except ModuleNotFoundError:  # copied beside judge_client.py
-    from judge_client import JudgeClient, JudgeError, JudgeSession  # type: ignore[import-not-found, no-redef]
+from passnet_client.judge_client import JudgeClient, JudgeError, JudgeSession
 
 Reward = Callable[..., list[float | None]]
 ENDED = "The conversation has ended."

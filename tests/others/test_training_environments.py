@@ -19,6 +19,7 @@ from tests.contract.judge_served import served
 from tests.contract.judging import RIGHT, WRONG
 from tests.contract.model_server import ModelServer, Said, saying, serving
 from tests.contract.scripted import FINISH, task, wrote
+from tests.documents import commands_in, document, shell_blocks
 from tests.others.environments import KEPT, python_of
 from tests.waiting import seconds
 
@@ -144,10 +145,12 @@ def evaluated(
 ) -> tuple[str, list[dict[str, Any]]]:
     """Have verifiers evaluate a model, and return what it printed, if it failed, and the traces."""
     program = python_of("verifiers").with_name("vf-eval")
+    (block,) = [block for block in shell_blocks(document("docs/training.md")) if block.startswith("vf-eval ")]
+    ours = {"MODEL": model, "http://127.0.0.1:8000/v1": models.base_url, "KEY": "NO_KEY"}
+    _, *words = [ours.get(word, word) for word in commands_in(block)[0].split()]
     done = command(
-        folder, str(program), "passnet-verifiers", "-m", model, "--client.base-url", models.base_url,
-        "--client.api-key-var", "NO_KEY", "--env.taskset.split", "train", "--env.taskset.task.tools.patience-s", "0",
-        "--no-push", "--no-rich", "-o", str(folder / "out"), "--run.dir", model,
+        folder, str(program), *words, "--env.taskset.task.tools.patience-s", "0", "--no-rich",
+        "-o", str(folder / "out"), "--run.dir", model,
         HOME=str(home), UV_CACHE_DIR=str(KEPT / "uv-cache"), PASSNET_JUDGE_URL=judge,
         PATH=f"{program.parent}{os.pathsep}{os.environ['PATH']}", PYTHONPATH="",
     )  # fmt: skip

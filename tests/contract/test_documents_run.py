@@ -168,17 +168,6 @@ def test_attempts_are_exported_for_training(solved: Shell) -> None:
 
 
 @pytest.mark.slow
-def test_the_conversations_of_the_package_are_exported(shell: Shell) -> None:
-    shell.run(*block_with("docs/training.md", "--out runs/training.jsonl"))
-    with (shell.folder / "runs" / "training.jsonl").open() as rows:
-        assert sum(1 for _ in rows) == 4000
-    for word in ("sft.py", "small.rounds"):
-        shell.run(*(each for each in block_with("docs/training.md", word) if "trajectories export" in each))
-    for name in ("passes", "passes.validation", "all", "all.validation"):
-        assert (shell.folder / "runs" / f"{name}.jsonl").read_text()
-
-
-@pytest.mark.slow
 def test_a_judge_is_served_to_its_client(shell: Shell) -> None:
     (served,) = block_with("docs/training.md", "passnet serve-judge --judges")
     (client,) = [block for block in blocks(document("docs/training.md"), "python") if "judge.evaluate" in block]
@@ -217,6 +206,7 @@ NO_SERVER = "needs a GPU or a large download"
 RAY = "Ray has fixed ports, and ends all its servers at once; tests/contract/test_ray_backend.py starts its own"
 CLUSTER = "needs Docker or a Kubernetes cluster; tests/unit/test_manifests.py reads the manifests"
 PUBLISHED = "this package is in no index; tests/contract/test_wheel.py installs the wheel"
+CONVERSATIONS = "4,100 conversations take minutes; tests/contract/test_training_data.py reads the same file"
 TRAINS = "needs a GPU, and hours"
 TESTED_BY: dict[str, dict[str, Callable[..., None] | str]] = {
     "docs/programs.md": {
@@ -272,22 +262,16 @@ TESTED_BY: dict[str, dict[str, Callable[..., None] | str]] = {
         "vf-eval passnet-verifiers -m MODEL --client.base-url http://127.0.0.1:8000/v1 --client.api-key-var KEY"
         " --env.taskset.split train --no-push": VERIFIERS,
         "uvicorn --factory passnet_client.openenv:app --port 8700": OPENENV,
-        "mkdir -p runs/made": test_the_conversations_of_the_package_are_exported,
-        "tar -xf data/training/repairs.tar.xz -C runs/made": test_the_conversations_of_the_package_are_exported,
-        "passnet trajectories export runs/made --out runs/training.jsonl": (
-            test_the_conversations_of_the_package_are_exported
-        ),
+        "mkdir -p runs/made": CONVERSATIONS,
+        "tar -xf data/training/repairs.tar.xz -C runs/made": CONVERSATIONS,
+        "passnet trajectories export runs/made --out runs/training.jsonl": (CONVERSATIONS),
         "passnet trajectories make --conversations 4100 --tasks 330 --out DIR": "takes hours",
         "pip install -r examples/finetune/requirements.txt": TRAINS,
         "passnet solve --split eval --attempts 4 --label before --out runs/before": (
             test_attempts_before_and_after_are_compared
         ),
-        "mkdir -p runs/made && tar -xf data/training/repairs.tar.xz -C runs/made": (
-            test_the_conversations_of_the_package_are_exported
-        ),
-        "passnet trajectories export runs/made --format trl --validation 0.05 --out runs/passes.jsonl": (
-            test_the_conversations_of_the_package_are_exported
-        ),
+        "mkdir -p runs/made && tar -xf data/training/repairs.tar.xz -C runs/made": (CONVERSATIONS),
+        "passnet trajectories export runs/made --format trl --validation 0.05 --out runs/passes.jsonl": (CONVERSATIONS),
         "python examples/finetune/sft.py --model NAME_OR_FOLDER --data runs/passes.jsonl --validation"
         " runs/passes.validation.jsonl --merge --out runs/tuned": TRAINS,
         "vllm serve runs/tuned/merged --enable-auto-tool-choice --tool-call-parser hermes": NO_SERVER,
@@ -296,9 +280,7 @@ TESTED_BY: dict[str, dict[str, Callable[..., None] | str]] = {
         ),
         "passnet solve --split eval --solver inductor --stage measure --out runs/inductor": TRAINS,
         "python examples/finetune/report.py runs/before runs/after runs/inductor --k 1 4 --out runs/report": TRAINS,
-        "passnet trajectories export runs/made --format openai --validation 0.05 --out runs/all.jsonl": (
-            test_the_conversations_of_the_package_are_exported
-        ),
+        "passnet trajectories export runs/made --format openai --validation 0.05 --out runs/all.jsonl": (CONVERSATIONS),
         "python -m examples.finetune.small.rounds --data runs/all.jsonl --validation runs/all.validation.jsonl --out"
         " runs/small --judges 12": TRAINS,
     },

@@ -1,4 +1,4 @@
-"""Put the app, its pages, its assets and the bundled data into the wheel, inside the one package it installs."""
+"""Put the app, its pages, its assets and the bundled data into the wheel, inside the package passnet_core."""
 
 import shutil
 from pathlib import Path

@@ -19,8 +19,8 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from transformers.trainer_utils import get_last_checkpoint
 from trl import GRPOConfig, GRPOTrainer
 
-from passnet_core.training.environments.passnet_trl import judged_reward
-from passnet_core.training.judge_client import JudgeClient
+from passnet_client import JudgeClient
+from passnet_client.trl import judged_reward
 
 COLUMNS = ["prompt", "task", "stage"]
 """What the trainer and the reward need of a prompt's row."""

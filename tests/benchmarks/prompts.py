@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 
-from passnet_core.training.judge_client import JudgeClient
+from passnet_client import JudgeClient
 from tests.which import TESTS
 
 

@@ -20,11 +20,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from passnet_client import JudgeClient, JudgeError
 from passnet_core.corpus.solved import read_solved
 from passnet_core.records import Subgraph
 from passnet_core.service import corpus_of
 from passnet_core.settings import read_settings
-from passnet_core.training.judge_client import JudgeClient, JudgeError
 from tests.which import TESTS
 
 CLIENTS = 16

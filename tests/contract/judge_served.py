@@ -4,6 +4,7 @@ import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from passnet_client import JudgeClient
 from passnet_core.corpus.catalogue import Corpus
 from passnet_core.corpus.layout import write_task
 from passnet_core.execution.backends.base import Backend
@@ -11,7 +12,6 @@ from passnet_core.execution.scheduler import Scheduler
 from passnet_core.records import Task
 from passnet_core.server.judge_service import ServiceLimits, judge_service
 from passnet_core.server.ledger import Ledger
-from passnet_core.training.judge_client import JudgeClient
 from tests.contract.listening import listening
 
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
+from passnet_client import JudgeClient, JudgeError
 from passnet_core.records import Device, Verdict
 from passnet_core.server.judge_service import ServiceLimits
-from passnet_core.training.judge_client import JudgeClient, JudgeError
 from tests.contract.judge_served import served
 from tests.contract.made import outcome
 from tests.contract.made import task as three_subgraphs

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from passnet_client import JudgeClient, JudgeError, JudgeSession
 from passnet_core.cli.main import main
 from passnet_core.corpus.catalogue import Corpus
 from passnet_core.corpus.layout import write_task
@@ -23,7 +24,6 @@ from passnet_core.server import running, sessions
 from passnet_core.server.judge_service import ServiceLimits, judge_service
 from passnet_core.server.ledger import Ledger
 from passnet_core.settings import Settings
-from passnet_core.training.judge_client import JudgeClient, JudgeError, JudgeSession
 from passnet_core.training.rewards import NO_REWARD
 from tests.contract.judge_served import served
 from tests.contract.listening import listening

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from passnet_client import JudgeClient, JudgeError
 from passnet_core.corpus.catalogue import Corpus
 from passnet_core.corpus.shapes import read_shapes, write_shapes
 from passnet_core.execution.backends.base import InspectSubgraph
@@ -18,7 +19,6 @@ from passnet_core.server.judge_service import ServiceLimits, judge_service
 from passnet_core.server.ledger import Ledger
 from passnet_core.settings import BUNDLED_DATA
 from passnet_core.solvers.llm.prompting import first_of_sources
-from passnet_core.training.judge_client import JudgeClient, JudgeError
 from passnet_core.training.prompts import CallProtocol, prompt_row, prompts_for
 from tests.contract.judge_served import served
 from tests.contract.judging import RIGHT, WRONG

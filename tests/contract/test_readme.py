@@ -16,11 +16,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.documents import PROJECT, blocks, commands_in, document, spans
 from tests.serving import free_port
 from tests.waiting import eventually, seconds
 
-PROJECT = Path(__file__).resolve().parents[2]
-README = (PROJECT / "README.md").read_text(encoding="utf-8")
+README = document("README.md")
 PYTHON = ".venv/bin/python"
 PROGRAMS = ("make", "passnet", "python", PYTHON)
 HERE = Path(sys.prefix)
@@ -30,18 +30,10 @@ STAMPS = re.findall(r"^(\$\(VENV\)/\.\w+):", (PROJECT / "Makefile").read_text(en
 """What make takes for installed: files without which it would call pip."""
 
 
-def blocks(language: str = "") -> list[str]:
-    """README's code blocks in this language; without a name they are what a shell gets and prints."""
-    fenced = re.findall(r"^```(\w*)\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
-    return [text for named, text in fenced if named == language]
-
-
 def commands() -> list[str]:
-    """The commands in README's code blocks and code spans, without the comments beside them."""
-    lines = [line.removeprefix("$ ") for block in blocks() for line in block.splitlines()]
-    text = re.sub(r"^```.*?^```$", "", README, flags=re.MULTILINE | re.DOTALL)
-    told = [re.split(r"\s+#", each)[0] for each in (*lines, *re.findall(r"`([^`]+)`", text))]
-    return [" ".join(each.split()) for each in told if each.split()[:1] and each.split()[0] in PROGRAMS]
+    """The commands in README's code blocks and code spans."""
+    told = [*(line for block in blocks(README) for line in commands_in(block)), *spans(README)]
+    return [each for each in told if each.split()[0] in PROGRAMS]
 
 
 def test_every_command_has_a_test() -> None:
@@ -64,8 +56,8 @@ def assert_shows(printed: str, lines: list[str]) -> None:
 
 @pytest.mark.long
 def test_the_pass_gets_the_verdict_that_is_shown(tmp_path: Path) -> None:
-    (code,) = blocks("python")
-    (session,) = [block for block in blocks() if block.startswith("$ ")]
+    (code,) = blocks(README, "python")
+    (session,) = [block for block in blocks(README) if block.startswith("$ ")]
     write_order, evaluate, *shown = session.splitlines()
     file = tmp_path / code.splitlines()[0].removeprefix("# ")
     file.parent.mkdir()

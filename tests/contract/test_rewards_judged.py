@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from passnet_client import JudgeClient, JudgeError
 from passnet_core.bundles.reading import write_bundle
 from passnet_core.cli.main import main
 from passnet_core.corpus.layout import write_task
@@ -21,7 +22,6 @@ from passnet_core.execution.backends.local import LocalBackend
 from passnet_core.records import Bundle, Family, PassFile, Task, Verdict
 from passnet_core.server.judge_service import ServiceLimits
 from passnet_core.settings import Settings
-from passnet_core.training.judge_client import JudgeClient, JudgeError
 from tests.adversarial.corpus import FOLDER, Entry, read
 from tests.contract.judge_served import KeptOpen, served
 from tests.contract.judging import RIGHT, WRONG

@@ -32,7 +32,8 @@ from tests.waiting import eventually, seconds
 pytestmark = pytest.mark.long
 
 PROJECT = Path(__file__).resolve().parents[2]
-PARTS = ("passnet_core", "pages", "assets", "data", ".streamlit", "app.py")
+PACKAGES = ("passnet_core", "passnet_client", "passnet_verifiers.py")
+PARTS = (*PACKAGES, "pages", "assets", "data", ".streamlit", "app.py")
 FILES = ("pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "LICENSE", "THIRD_PARTY.md")
 TASK = "gemma2-geglu-gate"
 
@@ -73,7 +74,9 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
     packages = folder / "venv" / "lib" / f"python{sysconfig.get_python_version()}" / "site-packages"
     # the .pth file adds the dependencies of this environment after the wheel
     there = [sys.executable, "-m", "pip", "--python", str(scripts / "python")]
-    subprocess.run([*there, "install", "--quiet", "--no-deps", str(wheel)], check=True, timeout=seconds(120))
+    subprocess.run(
+        [*there, "install", "--quiet", "--no-deps", "--ignore-installed", str(wheel)], check=True, timeout=seconds(120)
+    )
     (packages / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
     (folder / "elsewhere").mkdir()
     return Installed(wheel, scripts, folder / "elsewhere")
@@ -94,17 +97,17 @@ def built(folder: Path) -> Path:
     return wheel
 
 
-def test_the_wheel_installs_one_package_with_all_files_of_a_checkout(installed: Installed) -> None:
+def test_the_wheel_has_all_files_of_a_checkout(installed: Installed) -> None:
     with zipfile.ZipFile(installed.wheel) as wheel:
         names = set(wheel.namelist())
-    assert {name.split("/")[0] for name in names if ".dist-info/" not in name} == {"passnet_core"}
+    assert {name.split("/")[0] for name in names if ".dist-info/" not in name} == set(PACKAGES)
     for part in PARTS:
         path = PROJECT / part
         for file in path.rglob("*") if path.is_dir() else [path]:
             inside = file.relative_to(PROJECT).as_posix()
             if file.is_dir() or "__pycache__" in inside or inside.startswith("assets/components/"):
                 continue
-            assert (inside if part == "passnet_core" else f"passnet_core/_app/{inside}") in names
+            assert (inside if part in PACKAGES else f"passnet_core/_app/{inside}") in names
     assert not any("components/" in name or "node_modules" in name for name in names)
 
 
@@ -115,6 +118,14 @@ def test_the_installed_command_line_works(installed: Installed) -> None:
     tasks = json.loads(installed.command("passnet", "corpus", "list", "--json"))
     assert len(tasks) > 400
     assert "usage: passnet app " in installed.command("passnet", "app", "--help")
+
+
+def test_the_installed_client_needs_no_other_package(installed: Installed) -> None:
+    """Without site's .pth files, Python finds nothing of the environment that runs this test."""
+    (packages,) = (installed.scripts.parent / "lib").glob("python*/site-packages")
+    for name in ("passnet_client", "passnet_client.trl", "passnet_client.verl"):
+        code = f"import sys; sys.path.append({str(packages)!r}); import {name} as it; print(it.JudgeClient().url)"
+        assert installed.command("python", "-S", "-c", code) == "http://127.0.0.1:8600\n"
 
 
 def test_the_installed_judge_checks_a_reference_bundle(installed: Installed) -> None:

@@ -1,7 +1,8 @@
 """Environments in which programs of other people run: servers of models, and packages that train them.
 
 Each has requirements that this project's own environment must not have, or that do not fit beside each other. One is
-installed once, where it is first needed, and is kept while its requirements stay the same."""
+installed once, where it is first needed, and is kept while its requirements stay the same. This project is in it as in
+a checkout, and is installed again when pyproject.toml has changed, which names its packages."""
 
 import contextlib
 import fcntl
@@ -30,15 +31,18 @@ def python_of(name: str) -> Path:
     digest = hashlib.sha256(content + sys.version.encode()).hexdigest()[:12]
     place = KEPT / f"{name}-{digest}"
     interpreter = place / "bin" / "python"
+    installed = place / "installed"
+    project = hashlib.sha256((TESTS.parent / "pyproject.toml").read_bytes()).hexdigest()
     with _alone(KEPT / f"{name}.lock"):
-        if not (place / "installed").exists():
+        if not installed.exists():
             shutil.rmtree(place, ignore_errors=True)
             _run(sys.executable, "-m", "venv", str(place))
             _run(str(interpreter), "-m", "pip", "install", "--quiet", "--requirement", str(wanted))
             if alone.exists():
                 _run(str(interpreter), "-m", "pip", "install", "--quiet", "--no-deps", "--requirement", str(alone))
+        if not installed.exists() or installed.read_text() != project:
             _run(str(interpreter), "-m", "pip", "install", "--quiet", "--no-deps", "--editable", str(TESTS.parent))
-            (place / "installed").touch()
+            installed.write_text(project)
     return interpreter
 
 

@@ -1,9 +1,8 @@
-"""The adapters of the judge's service, copied beside its client, in the frameworks for which they are made."""
+"""The adapters of the judge's service, as they are installed, in the frameworks for which they are made."""
 
 import contextlib
 import json
 import os
-import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -20,6 +19,7 @@ from tests.contract.judge_served import served
 from tests.contract.judging import RIGHT, WRONG
 from tests.contract.model_server import ModelServer, Said, saying, serving
 from tests.contract.scripted import FINISH, task, wrote
+from tests.documents import commands_in, document, shell_blocks
 from tests.others.environments import KEPT, python_of
 from tests.waiting import seconds
 
@@ -27,7 +27,6 @@ pytestmark = pytest.mark.slow
 
 PROJECT = Path(__file__).resolve().parents[2]
 PROGRAMS = PROJECT / "tests" / "others" / "programs"
-TRAINING = PROJECT / "passnet_core" / "training"
 FAULT = RIGHT + "\n# the machine fails while it judges this\n"
 NAMES = [each.name for each in TOOLS]
 
@@ -59,20 +58,11 @@ def url(backend: LocalBackend, tmp_path_factory: pytest.TempPathFactory) -> Iter
 
 
 @pytest.fixture
-def copied(tmp_path: Path) -> Path:
-    """A folder with the one-file client and the adapters, where this project's package cannot be imported."""
-    for file in (TRAINING / "judge_client.py", *(TRAINING / "environments").glob("passnet_*.py")):
-        shutil.copy(file, tmp_path)
-    (tmp_path / "passnet_core.py").write_text("raise ModuleNotFoundError('passnet_core is not here')\n")
-    return tmp_path
-
-
-@pytest.fixture
-def run(copied: Path) -> Run:
+def run(tmp_path: Path) -> Run:
     """Run one of the programs with the interpreter of an environment, and return what it saw."""
 
     def run(environment: str, program: str, **order: Any) -> dict[str, Any]:
-        done = command(copied, str(python_of(environment)), str(PROGRAMS / program), json.dumps(order))
+        done = command(tmp_path, str(python_of(environment)), str(PROGRAMS / program), json.dumps(order))
         assert done.returncode == 0, f"{done.stdout[-2000:]}\n{done.stderr[-6000:]}"
         told: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
         return told
@@ -83,7 +73,7 @@ def run(copied: Path) -> Run:
 def command(folder: Path, *words: str, **settings: str) -> subprocess.CompletedProcess[str]:
     """Run a command of an environment in this folder, without a hub, a GPU or a time limit shorter than a test's."""
     offline = {"HF_HUB_OFFLINE": "1", "HF_HOME": str(folder / "hub"), "TOKENIZERS_PARALLELISM": "false"}
-    small = {"OMP_NUM_THREADS": "2", "CUDA_VISIBLE_DEVICES": "", "PYTHONPATH": f"{folder}{os.pathsep}{PROJECT}"}
+    small = {"OMP_NUM_THREADS": "2", "CUDA_VISIBLE_DEVICES": "", "PYTHONPATH": str(PROJECT)}
     return subprocess.run(
         words, cwd=folder, env={**os.environ, **offline, **small, **settings}, capture_output=True, text=True,
         timeout=seconds(300), check=False,
@@ -140,14 +130,14 @@ def test_an_openenv_client_plays_episodes(run: Run, url: str) -> None:
 # --- verl ------------------------------------------------------------------------------------------------------------
 
 
-def test_verls_reward_managers_score_answers(run: Run, url: str, copied: Path) -> None:
+def test_verls_reward_managers_score_answers(run: Run, url: str) -> None:
     answers = {
         "right": by_headings(RIGHT),
         "wrong": by_json(WRONG),
         "fault": answer(FAULT),
         "nothing": "I do not know.",
     }
-    found = run("verl", "scores_with_verl.py", url=url, answers=answers, file=str(copied / "passnet_verl.py"))
+    found = run("verl", "scores_with_verl.py", url=url, answers=answers, path="pkg://passnet_client.verl")
     for name in ("NaiveRewardManager", "DAPORewardManager"):
         told = found[name]
         assert told["sums"] == told["at the end"] == told["extra"]["score"] == [1.0, 0.0, 0.0]
@@ -171,24 +161,26 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def evaluated(
-    copied: Path, home: Path, judge: str, models: ModelServer, model: str
+    folder: Path, home: Path, judge: str, models: ModelServer, model: str
 ) -> tuple[str, list[dict[str, Any]]]:
     """Have verifiers evaluate a model, and return what it printed, if it failed, and the traces."""
     program = python_of("verifiers").with_name("vf-eval")
+    (block,) = [block for block in shell_blocks(document("docs/training.md")) if block.startswith("vf-eval ")]
+    ours = {"MODEL": model, "http://127.0.0.1:8000/v1": models.base_url, "KEY": "NO_KEY"}
+    _, *words = [ours.get(word, word) for word in commands_in(block)[0].split()]
     done = command(
-        copied, str(program), "passnet-verifiers", "-m", model, "--client.base-url", models.base_url,
-        "--client.api-key-var", "NO_KEY", "--env.taskset.split", "train", "--env.taskset.task.tools.patience-s", "0",
-        "--no-push", "--no-rich", "-o", str(copied / "out"), "--run.dir", model,
+        folder, str(program), *words, "--env.taskset.task.tools.patience-s", "0", "--no-rich",
+        "-o", str(folder / "out"), "--run.dir", model,
         HOME=str(home), UV_CACHE_DIR=str(KEPT / "uv-cache"), PASSNET_JUDGE_URL=judge,
-        PATH=f"{program.parent}{os.pathsep}{os.environ['PATH']}",
+        PATH=f"{program.parent}{os.pathsep}{os.environ['PATH']}", PYTHONPATH="",
     )  # fmt: skip
-    traces = copied / "out" / model / "traces.jsonl"
+    traces = folder / "out" / model / "traces.jsonl"
     found = traces.read_text().splitlines() if traces.exists() else []
     said = f"{done.stdout[-3000:]}\n{done.stderr[-3000:]}" if done.returncode else ""
     return said, [trace for line in found for trace in json.loads(line)["traces"]]
 
 
-def test_verifiers_evaluates_a_model(copied: Path, home: Path, url: str) -> None:
+def test_verifiers_evaluates_a_model(tmp_path: Path, home: Path, url: str) -> None:
     scripts = {
         name: saying(wrote(code), FINISH) for name, code in (("right", RIGHT), ("wrong", WRONG), ("fault", FAULT))
     }
@@ -197,7 +189,7 @@ def test_verifiers_evaluates_a_model(copied: Path, home: Path, url: str) -> None
     scripts["wrong in text"] = saying(Said(by_headings(WRONG)))
     parts = {"accepted": 1.0, "loads": 1.0, "matches": 1.0, "right_draws": 1.0, "cheats": 0.0, "evaluations": 1.0}
     with serving(scripts) as models:
-        found = {name: evaluated(copied, home, url, models, name) for name in scripts}
+        found = {name: evaluated(tmp_path, home, url, models, name) for name in scripts}
         asked = [request for _, request in models.asked if request["model"] == "right"]
     assert [said for said, _ in found.values()] == [""] * len(scripts)
     rewards = {}
@@ -225,9 +217,7 @@ def test_verifiers_evaluates_a_model(copied: Path, home: Path, url: str) -> None
     assert "right" in asked[1]["messages"][-1]["content"]
 
 
-def test_verifiers_marks_a_rollout_whose_judge_went_away(
-    copied: Path, home: Path, backend: LocalBackend, tmp_path: Path
-) -> None:
+def test_verifiers_marks_a_rollout_whose_judge_went_away(home: Path, backend: LocalBackend, tmp_path: Path) -> None:
     with contextlib.ExitStack() as service:
         client = service.enter_context(served(tmp_path / "service", OnAFailingMachine(backend), [task()]))
 
@@ -237,12 +227,12 @@ def test_verifiers_marks_a_rollout_whose_judge_went_away(
             return Said("", [("write_file", json.dumps({"name": "a.py", "code": RIGHT}))])
 
         with serving({"interrupted": script}) as models:
-            said, (trace,) = evaluated(copied, home, client.url, models, "interrupted")
+            said, (trace,) = evaluated(tmp_path, home, client.url, models, "interrupted")
             assert not said
             assert (trace["ok"], trace["rewards"]) == (False, {"judged": None})
             assert "does not answer" in trace["errors"][0]["message"]
             assert len(models.asked) == 2, "nothing more is asked then"
-            said, traces = evaluated(copied, home, client.url, models, "never")
+            said, traces = evaluated(tmp_path, home, client.url, models, "never")
             assert "does not answer" in said
             assert traces == []
 

@@ -25,7 +25,7 @@ PAGES = [
     *sorted((PROJECT / "docs").glob("*.md")),
     *sorted((PROJECT / "data").glob("*/README.md")),
 ]
-FOLDERS = ("passnet_core", "pages", "tools", "examples", "tests", "assets", "data", "docs", "deploy")
+FOLDERS = ("passnet_core", "passnet_client", "pages", "tools", "examples", "tests", "assets", "data", "docs", "deploy")
 SUFFIXES = (".py", ".md", ".json", ".gz", ".toml", ".txt", ".yaml", ".svg")
 MADE = {
     "secrets.toml",
@@ -182,7 +182,8 @@ def test_the_exit_codes_are_those_of_the_command_line() -> None:
 def test_every_variable_is_documented_and_exists() -> None:
     names = r"\b(?:PASSNET|OPENAI)_[A-Z_]+\b"
     assert set(re.findall(names, (CORE / "settings.py").read_text())) == set(re.findall(names, COMMAND_LINE))
-    code = "".join(path.read_text() for path in [*CORE.rglob("*.py"), PROJECT / "tests" / "conftest.py"])
+    sources = [*CORE.rglob("*.py"), *(PROJECT / "passnet_client").glob("*.py"), PROJECT / "tests" / "conftest.py"]
+    code = "".join(path.read_text() for path in sources)
     assert set(re.findall(names, "".join(page.read_text() for page in PAGES))) <= set(re.findall(names, code))
 
 

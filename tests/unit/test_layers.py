@@ -12,6 +12,7 @@ import pytest
 
 PROJECT = Path(__file__).resolve().parents[2]
 CORE = PROJECT / "passnet_core"
+CLIENT = PROJECT / "passnet_client"
 
 NOUNS = {"records", "errors", "outside", "shared_file"}
 PURE = {"bundles", "graphs", "operations", "scoring", "charts"}
@@ -91,8 +92,8 @@ ONLY_IN = {
     "mcp": ("server/mcp_service.py",),
     "uvicorn": ("server",),
     "prometheus_client": ("server",),
-    "openenv": ("training/environments/passnet_openenv.py",),
-    "verifiers": ("training/environments/passnet_verifiers.py",),
+    "openenv": (),
+    "verifiers": (),
     "datasets": (),
     "trl": (),
     "verl": (),
@@ -194,6 +195,20 @@ def imported_modules(path: Path, modules: Mapping[str, Path]) -> Iterator[str]:
             continue
         yield from (name for name in names if name in modules)
         yield from (f"{name}.__init__" for name in names if f"{name}.__init__" in modules)
+
+
+def test_the_client_imports_only_itself_and_the_framework_of_an_adapter() -> None:
+    frameworks = {"verifiers.py": {"verifiers", "pydantic"}, "openenv.py": {"openenv", "pydantic"}}
+    for path in [PROJECT / "passnet_verifiers.py", *sorted(CLIENT.rglob("*.py"))]:
+        allowed = sys.stdlib_module_names | {"passnet_client"} | frameworks.get(path.name, set())
+        for name, line in imports(path):
+            assert name.split(".")[0] in allowed, f"{path}:{line} imports {name}"
+
+
+def test_the_package_does_without_the_client() -> None:
+    for path in sources():
+        for name, line in imports(path):
+            assert not name.startswith(("passnet_client", "passnet_verifiers")), f"{path}:{line} imports {name}"
 
 
 def test_nothing_at_run_time_imports_the_developers_programs() -> None:

@@ -48,7 +48,7 @@ def main() -> None:
 
     def function(url: str, patience_s: float = 300.0) -> Any:
         custom = {
-            "path": asked["file"],
+            "path": asked["path"],
             "name": "compute_score",
             "reward_kwargs": {"url": url, "patience_s": patience_s},
         }

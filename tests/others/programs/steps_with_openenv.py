@@ -7,17 +7,18 @@ from collections.abc import Iterator
 from typing import Any
 
 import uvicorn  # type: ignore[import-not-found,unused-ignore]
-from judge_client import JudgeClient, JudgeError  # type: ignore[import-not-found]
 from openenv import GenericEnvClient  # type: ignore[import-not-found]
 from openenv.core.env_server import create_fastapi_app  # type: ignore[import-not-found]
-from passnet_openenv import (  # type: ignore[import-not-found]
+from told import error_of, order, tell  # type: ignore[import-not-found]
+
+from passnet_client import JudgeClient, JudgeError
+from passnet_client.openenv import (
     PassNetAction,
     PassNetClient,
     PassNetEnvironment,
     PassNetObservation,
     app,
 )
-from told import error_of, order, tell  # type: ignore[import-not-found]
 
 NOWHERE = "http://127.0.0.1:9"
 

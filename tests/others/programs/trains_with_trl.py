@@ -8,14 +8,14 @@ from typing import Any
 
 import torch
 from datasets import Dataset  # type: ignore[import-not-found]
-from judge_client import JudgeClient  # type: ignore[import-not-found]
-from passnet_trl import JudgedConversation, judged_reward, prompt_rows  # type: ignore[import-not-found]
 from told import error_of, order, tell  # type: ignore[import-not-found]
 from transformers import AutoModelForCausalLM, AutoTokenizer
 from transformers.utils import get_json_schema
 from trl import GRPOConfig, GRPOTrainer  # type: ignore[import-not-found]
 from trl.chat_template_utils import qwen3_template  # type: ignore[import-not-found]
 
+from passnet_client import JudgeClient
+from passnet_client.trl import JudgedConversation, judged_reward, prompt_rows
 from tests.others import tiny_model
 
 NOWHERE = "http://127.0.0.1:9"

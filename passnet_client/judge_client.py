@@ -1,4 +1,4 @@
-"""A client of the judge's service in one file: it needs Python 3.10 and nothing else, so copy it where you train.
+"""A client of the judge's service, which needs Python and nothing else.
 
     judge = JudgeClient()  # PASSNET_JUDGE_URL and PASSNET_JUDGE_TOKEN, or http://127.0.0.1:8600
     answer = judge.evaluate("swiglu-gate", text=completion)

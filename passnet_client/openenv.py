@@ -1,6 +1,6 @@
 """Conversations with the judge's service as an OpenEnv environment: class, server and client, for openenv 0.10.
 
-    uvicorn --factory passnet_openenv:app --port 8700
+    uvicorn --factory passnet_client.openenv:app --port 8700
 
     with PassNetClient("http://127.0.0.1:8700").sync() as env:
         seen = env.reset(task="swiglu-gate")
@@ -24,10 +24,7 @@ from openenv.core.env_server import (  # type: ignore[import-not-found]
 )
 from pydantic import Field
 
-try:
-    from passnet_core.training.judge_client import JudgeClient, JudgeSession
-except ModuleNotFoundError:  # copied beside judge_client.py
-    from judge_client import JudgeClient, JudgeSession  # type: ignore[import-not-found, no-redef]
+from passnet_client.judge_client import JudgeClient, JudgeSession
 
 MOST_AT_ONCE = 256
 """Episodes that one server holds."""

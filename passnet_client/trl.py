@@ -13,10 +13,7 @@ it adds up what several reward functions return, one beside this would still rew
 from collections.abc import Callable, Sequence
 from typing import Any
 
-try:
-    from passnet_core.training.judge_client import JudgeClient, JudgeError, JudgeSession
-except ModuleNotFoundError:  # copied beside judge_client.py
-    from judge_client import JudgeClient, JudgeError, JudgeSession  # type: ignore[import-not-found, no-redef]
+from passnet_client.judge_client import JudgeClient, JudgeError, JudgeSession
 
 Reward = Callable[..., list[float | None]]
 ENDED = "The conversation has ended."

@@ -1,6 +1,6 @@
 """The judge's service as a reward function for verl 0.9, for answers that are complete in themselves.
 
-    python -m verl.trainer.main_ppo ... reward.custom_reward_function.path=passnet_verl.py \\
+    python -m verl.trainer.main_ppo ... reward.custom_reward_function.path=pkg://passnet_client.verl \\
         reward.custom_reward_function.name=compute_score
 
 verl knows no absent reward: every number moves the policy, and NaN would make the weights NaN. So a score that cannot
@@ -13,10 +13,7 @@ deadline of its own, and this function repeats what a busy or restarting service
 import functools
 from typing import Any
 
-try:
-    from passnet_core.training.judge_client import PATIENCE_S, JudgeClient, shares
-except ModuleNotFoundError:  # copied beside judge_client.py
-    from judge_client import PATIENCE_S, JudgeClient, shares  # type: ignore[import-not-found, no-redef]
+from passnet_client.judge_client import PATIENCE_S, JudgeClient, shares
 
 
 class NoReward(Exception):

@@ -1,9 +1,9 @@
 """Conversations with the judge's service as a taskset for verifiers 0.4 (its v1 interface).
 
-    PYTHONPATH=. vf-eval passnet-verifiers -m MODEL --client.base-url URL --env.taskset.split train --no-push
+    vf-eval passnet-verifiers -m MODEL --client.base-url URL --env.taskset.split train --no-push
 
-verifiers finds a taskset by the name of a module, so the folder of this file has to be on PYTHONPATH. The tools are
-those of the service. The reward is that of the best bundle, and what it is made of are metrics.
+The module passnet_verifiers gives it that name. The tools are those of the service. The reward is that of the best
+bundle, and what it is made of are metrics.
 
 A rollout without a reward is an error: its trace has ok = False and no score, and retries of verifiers apply to it by
 the type TaskError. Drop it, since verifiers adds up what is not there as 0."""
@@ -18,16 +18,7 @@ import verifiers.v1 as vf  # type: ignore[import-not-found]
 from pydantic import Field
 from verifiers.v1.harnesses.null import NullHarness  # type: ignore[import-not-found]
 
-try:
-    from passnet_core.training.judge_client import PATIENCE_S, JudgeClient, JudgeError, JudgeSession, shares
-except ModuleNotFoundError:  # copied beside judge_client.py
-    from judge_client import (  # type: ignore[import-not-found, no-redef]
-        PATIENCE_S,
-        JudgeClient,
-        JudgeError,
-        JudgeSession,
-        shares,
-    )
+from passnet_client.judge_client import PATIENCE_S, JudgeClient, JudgeError, JudgeSession, shares
 
 __all__ = ["NullHarness", "PassNetEnv", "PassNetTaskset"]  # what verifiers looks up: a chat with tools and no shell
 

@@ -23,6 +23,7 @@ from pathlib import Path
 from passnet_core.judge.supervisor.machine import JUDGING, code_only, digest_of_judge
 from passnet_core.judge.supervisor.sandbox import PACKAGE
 from passnet_core.records import digest_of
+from passnet_core.corpus.shapes import FILE as SHAPES
 from tests.needs import PROJECT, TEST_FILES, TESTS, files_in, is_data, needed, needed_directly, place_of
 
 RECORD = TESTS / "recorded.json"
@@ -47,7 +48,7 @@ def evidence() -> dict[str, str]:
     All is read anew: a run asks before and after it whether files have changed meanwhile."""
     for read in (_content, needed, needed_directly):
         read.cache_clear()
-    common = [digest_of_judge(PACKAGE), *_pins(), _digest(files_in(TASKS))]
+    common = [digest_of_judge(PACKAGE), *_pins(), _digest(each for each in files_in(TASKS) if each.name != SHAPES)]
     return {place_of(file): _digest(needed(file) - JUDGE, *common) for file in settled_files()}
 
 

@@ -20,10 +20,10 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
+from passnet_core.corpus.shapes import FILE as SHAPES
 from passnet_core.judge.supervisor.machine import JUDGING, code_only, digest_of_judge
 from passnet_core.judge.supervisor.sandbox import PACKAGE
 from passnet_core.records import digest_of
-from passnet_core.corpus.shapes import FILE as SHAPES
 from tests.needs import PROJECT, TEST_FILES, TESTS, files_in, is_data, needed, needed_directly, place_of
 
 RECORD = TESTS / "recorded.json"

@@ -8,7 +8,6 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from queue import LifoQueue
 from typing import Any, TypeVar, cast
@@ -28,7 +27,6 @@ from passnet_core.execution.backends.base import (
     outcome_without_judge,
     spares_each,
 )
-from passnet_core.execution.backends.package_copy import import_folder, is_own
 from passnet_core.execution.backends.referee_process import Referee, RefereeProgram, await_end, last_words
 from passnet_core.records import (
     Device,
@@ -46,6 +44,8 @@ from passnet_core.records import (
 
 T = TypeVar("T")
 
+PACKAGE_ROOT = Path(__file__).resolve().parents[3]
+
 PASSED_ON = (
     "PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "TZ",
     "LD_LIBRARY_PATH", "CUDA_HOME", "CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES", "TRITON_LIBCUDA_PATH", "CC",
@@ -53,11 +53,6 @@ PASSED_ON = (
 )  # fmt: skip
 """The only variables that a referee inherits: keys in the environment stay in the app."""
 
-JUDGED_WITH = ("torch", "triton")
-NO_JUDGE = (
-    "This needs the package {}. Run: pip install 'passnet-playground[judge]', or set PASSNET_PYTHON to a Python that"
-    " has it."
-)
 INSPECTION_LIMIT_S = 60.0
 """How many seconds a referee may take to find the shapes in a subgraph and to have TorchInductor generate code."""
 COMPILING_LIMIT_S = 90.0
@@ -252,13 +247,10 @@ class LocalBackend:
 
     def environment(self) -> dict[str, str]:
         passed_on = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
-        own = import_folder(self.python, self.home)
-        folders = [str(own), *(each for each in os.environ.get("PYTHONPATH", "").split(":") if each)]
+        folders = [str(PACKAGE_ROOT), *(each for each in os.environ.get("PYTHONPATH", "").split(":") if each)]
         return passed_on | {"PYTHONPATH": ":".join(folders), "PYTHONSAFEPATH": "1", "PYTHONDONTWRITEBYTECODE": "1"}
 
     def _described(self) -> DeviceInfo:
-        if is_own(self.python) and (missing := [each for each in JUDGED_WITH if find_spec(each) is None]):
-            return DeviceInfo(Device.CPU, "no judge", Isolation.PROCESS, None, NO_JUDGE.format(missing[0]))
         try:
             with self._started("describe", stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
                 answer, said = process.communicate(timeout=GRACE_S)

@@ -19,7 +19,8 @@ from tests.fake_backend import FakeBackend
 
 JUDGE = {
     "evaluate", "submit_evaluation", "get_evaluation", "stream_evaluation", "evaluate_batch", "open_session",
-    "take_step", "get_session", "end_session", "list_tasks", "get_task", "get_guide", "get_health", "get_metrics",
+    "take_step", "get_session", "end_session", "list_tasks", "get_task", "list_prompts", "get_guide",
+    "get_health", "get_metrics",
 }  # fmt: skip
 PROGRAMS = {
     "get_health", "get_me", "list_tasks", "get_task", "list_bundles", "get_bundle", "start_run", "list_runs", "get_run",

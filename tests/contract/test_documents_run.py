@@ -208,6 +208,9 @@ CLUSTER = "needs Docker or a Kubernetes cluster; tests/unit/test_manifests.py re
 PUBLISHED = "this package is in no index; tests/contract/test_wheel.py installs the wheel"
 CONVERSATIONS = "4,100 conversations take minutes; tests/contract/test_training_data.py reads the same file"
 TRAINS = "needs a GPU, and hours"
+DERIVED = "tests/contract/test_training_data.py loads these tasks as the command does"
+SHAPES = "names a folder; tests/contract/test_prompts.py checks what the command wrote"
+REWARDED = "needs a model; tests/others/test_finetune.py runs it with a tiny one"
 TESTED_BY: dict[str, dict[str, Callable[..., None] | str]] = {
     "docs/programs.md": {
         "passnet serve-api": test_programs_are_served,
@@ -255,6 +258,11 @@ TESTED_BY: dict[str, dict[str, Callable[..., None] | str]] = {
         ),
         "passnet trajectories export --format prompts": "names a format; the command is run with --out",
         "passnet serve-judge --judges 4": test_a_judge_is_served_to_its_client,
+        "passnet serve-judge --tasks data/training/tasks": DERIVED,
+        "passnet serve-judge --tasks data/training/tasks --judges 4": DERIVED,
+        "python -m tools.shaping FOLDER": SHAPES,
+        "python examples/finetune/grpo.py --model NAME_OR_FOLDER --data data/training/prompts.jsonl.xz --out"
+        " runs/rewarded": REWARDED,
         "export PASSNET_JUDGE_URL=http://127.0.0.1:8600 PASSNET_JUDGE_TOKEN=...": test_a_judge_is_served_to_its_client,
         "pip install passnet-playground": PUBLISHED,
         "python -m verl.trainer.main_ppo ... reward.custom_reward_function.path=pkg://passnet_client.verl"

@@ -59,6 +59,8 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "new": ("sigmoid", ""),
     "subgraph": ("float32/48/toy", "gone"),
     "bundle": (REFERENCE_NAME, "ALICES", "gone"),
+    "run": ("ALICES", "gone"),
+    "wait_s": (1, 61),
     "page": ("contract", "gone"),
     "stage": ("verify", "measure"),
     "query": ("relu", "add->relu", "48x96", ""),

@@ -98,8 +98,6 @@ def doors(ground: Ground) -> Iterator[None]:
     log, fake = Log(), FakeBackend(answer)
     of_alice = PASS.replace("Adds and rectifies", SECRET)
     with contextlib.ExitStack() as stack:
-        patching = stack.enter_context(pytest.MonkeyPatch.context())
-        patching.setattr(entrance, "BODY_S", 2 * QUIET_S)  # a body that does not come is not waited for
         programs = stack.enter_context(playground(ground.folder / "programs", fake, [task()], many=True))
         alice, bob = programs.program("alice"), programs.program("bob")
         run = alice.judged(task=TASK_ID, bundle={"passes": [{"name": "a.py", "code": of_alice}]}, label=SECRET)
@@ -108,6 +106,9 @@ def doors(ground: Ground) -> Iterator[None]:
         opening = {"task": TASK_ID, "bundle": {"passes": [{"name": "a.py", "code": of_alice}]}}
         opened = Program(judge.url, tokens["alice"]).ask("POST", "/sessions", opening)
         assert opened.status == 201, opened
+        patching = stack.enter_context(pytest.MonkeyPatch.context())
+        # a body that does not come is not waited for; the first request of a service takes longer than others
+        patching.setattr(entrance, "BODY_S", 2 * QUIET_S)
         ground.doors = {
             "programs": _door(programs.url, bob.token, "/api/me", run["run"], log),
             "judge": _door(judge.url, tokens["bob"], "/guide", opened.data["id"], log),

@@ -1,6 +1,7 @@
 """Where requests are taken in: how many at once, each idempotency key once, and none judged for nobody."""
 
 import asyncio
+import contextlib
 import math
 import threading
 import time
@@ -128,13 +129,13 @@ class Desk:
         """Begin to judge a request for answer_to(), unless its key is known. Raises what answer() raises, and
         ServiceBusy."""
         count = await self.admit_request(asked, caller)
-        try:
+        with contextlib.ExitStack() as room:
+            room.callback(self.release, count)
             if asked.bundle is not None:
                 asked.bundle.bundle()
             answer = await self._begun(asked, key, caller, Hearing())
-        except BaseException:
-            self.release(count)
-            raise
+            # from here on the answer gives up the room
+            room.pop_all()
         answer.add_done_callback(lambda done: self.release(count))
         answer.add_done_callback(lambda done: self._remember((caller, key), done))
 

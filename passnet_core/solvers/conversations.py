@@ -202,10 +202,9 @@ class Conversations:
 
     def first_messages(self, task: Task) -> tuple[Message, ...]:
         """The exact first messages about this task to a model that supports tool calls. Waits up to SHOWN_WITHIN_S."""
-        pages = guide()
         bench = self._bench(task, EvalSpec(device=self._runs.device().device))
         surroundings = bench.surroundings(first_of_sources(task.subgraphs), SHOWN_WITHIN_S, threading.Event())
-        return opening(task, surroundings, pages["contract"], [name for name in pages if name != "contract"])
+        return opening(task, surroundings, guide())
 
     # --- inside ---
 

@@ -93,9 +93,7 @@ def first_messages(
     """What a model is told first about a task. It asks no judge, so that it is always the same. environment: of the
     machine that judges, if it is known."""
     surroundings = Surroundings(spec.device, environment, shapes_in(first_of_sources(task.subgraphs), shapes))
-    pages = guide()
-    others = [name for name in pages if name != "contract"]
-    return opening(task, surroundings, pages["contract"], others, TOOLS if protocol is CallProtocol.TEXT else ())
+    return opening(task, surroundings, guide(), TOOLS if protocol is CallProtocol.TEXT else ())
 
 
 def prompt_row(prompt: Prompt, index: int) -> dict[str, Any]:

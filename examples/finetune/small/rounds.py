@@ -74,14 +74,13 @@ def fitting(tasks: Sequence[Task], tokenizer: Tokenizer, spec: EvalSpec, context
     """The tasks that leave room for a conversation, each with its first `subgraphs` subgraphs of other dtypes or
     sources."""
     pages = guide()
-    others = [name for name in pages if name != "contract"]
     found = []
     for task in tasks:
         kinds: dict[tuple[str, str], Any] = {}
         for each in sorted(task.subgraphs, key=_size):
             kinds.setdefault((each.id.split("/")[0], each.code), each)
         small = replace(task, subgraphs=tuple(kinds.values())[:subgraphs])
-        first = opening(small, Surroundings(spec.device), pages["contract"], others)
+        first = opening(small, Surroundings(spec.device), pages)
         if len(tokenizer.encode(prompt_of(first)).ids) <= context - ROOM:
             found.append(small)
     return found

@@ -10,6 +10,8 @@ from passnet_core.solvers.base import Surroundings
 from passnet_core.solvers.llm.chat import Tool
 
 FOLDER = Path(__file__).with_name("prompts")
+CONTRACT = "contract"
+"""The page of the guide that a model is shown first."""
 MOST_SOURCES = 4
 """How many different sources are shown in full. The inputs of all subgraphs are shown."""
 MOST_OF_VALUES = 4_000
@@ -27,11 +29,12 @@ def first_of_sources(subgraphs: Sequence[Subgraph]) -> tuple[Subgraph, ...]:
 
 
 def opening(
-    task: Task, surroundings: Surroundings, contract: str, pages: Sequence[str], tools_in_text: Sequence[Tool] = ()
+    task: Task, surroundings: Surroundings, guide: Mapping[str, str], tools_in_text: Sequence[Tool] = ()
 ) -> tuple[Message, ...]:
-    """The first messages of a conversation. tools_in_text: the tools, for a model that does not support tool calls."""
+    """The first messages of a conversation. guide: the pages that the model may read, by name; it is shown the
+    contract. tools_in_text: the tools, for a model that does not support tool calls."""
     device = surroundings.device
-    system = _filled("system.md", contract=contract.strip())
+    system = _filled("system.md", contract=guide.get(CONTRACT, "").strip())
     if tools_in_text:
         system += "\n" + how_to_call(tools_in_text)
     said = _filled(
@@ -41,7 +44,7 @@ def opening(
         device="a GPU (CUDA)" if device is Device.CUDA else "a CPU, with Triton's interpreter: values only, no times",
         machine=_machine(surroundings),
         subgraphs=_subgraphs(task.subgraphs, surroundings.values),
-        pages=", ".join(pages),
+        pages=", ".join(page for page in guide if page != CONTRACT),
     )
     return (Message(Role.SYSTEM, system), Message(Role.USER, said))
 

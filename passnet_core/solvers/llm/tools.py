@@ -91,9 +91,7 @@ class Workplace:
     def opening(self, task: Task, surroundings: Surroundings, *, in_text: bool) -> tuple[Message, ...]:
         """The first messages of a conversation here: they show the files that there are already.
         in_text: whether the model has to call tools in plain text."""
-        pages = [name for name in self.guide if name != "contract"]
-        first = opening(task, surroundings, self.guide.get("contract", ""), pages, TOOLS if in_text else ())
-        return (*first, *self.shown())
+        return (*opening(task, surroundings, self.guide, TOOLS if in_text else ()), *self.shown())
 
     def shown(self) -> tuple[Message, ...]:
         """The message that shows the files that there are; none if there are none."""

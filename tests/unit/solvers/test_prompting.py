@@ -22,7 +22,7 @@ def subgraph(number: int, code: str = "def forward(x): ...") -> Subgraph:
 
 def told(surroundings: Surroundings, *subgraphs: Subgraph) -> str:
     task = Task("add", Family.FUSIBLE, "train", subgraphs)
-    return opening(task, surroundings, "the contract", ["limits"])[1].text
+    return opening(task, surroundings, {"contract": "the contract", "limits": "its limits"})[1].text
 
 
 def test_the_machine_and_what_nodes_give_are_told_where_they_are_known() -> None:

@@ -3,20 +3,16 @@
 Whoever describes a task to a model reads them from there, so that a description needs no judge and is always the same.
 `python -m tools.shaping FOLDER` writes the file."""
 
-import io
-import json
-import lzma
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from passnet_core import outside
+from passnet_core.corpus.headed_lines import DAMAGED, HeadedLines
 from passnet_core.errors import BadInput
 from passnet_core.records import NodeValue, Subgraph, TensorForm
 
 FILE = "shapes.jsonl.xz"
-FORMAT = "passnet-shapes"
-VERSION = 1
+LINES = HeadedLines("shapes", 1, "subgraphs")
 
 Shapes = Mapping[str, tuple[NodeValue, ...]]
 """The values of subgraphs, inputs included, in graph order, by the subgraph's digest."""
@@ -24,10 +20,8 @@ Shapes = Mapping[str, tuple[NodeValue, ...]]
 
 def write_shapes(folder: Path, shapes: Shapes) -> None:
     """Write the file of a folder of tasks. The same shapes give the same bytes."""
-    lines: list[Any] = [{"format": FORMAT, "version": VERSION, "subgraphs": len(shapes)}]
-    lines += [{"subgraph": digest, "values": list(map(_written, shapes[digest]))} for digest in sorted(shapes)]
-    text = "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines)
-    (folder / FILE).write_bytes(lzma.compress(text.encode(), preset=9))
+    lines = ({"subgraph": digest, "values": list(map(_written, shapes[digest]))} for digest in sorted(shapes))
+    LINES.write(folder / FILE, lines, preset=9)
 
 
 def read_shapes(folders: Iterable[Path]) -> Shapes:
@@ -45,17 +39,14 @@ def shapes_in(subgraphs: Sequence[Subgraph], shapes: Shapes) -> dict[str, tuple[
 
 def _read(path: Path) -> dict[str, tuple[NodeValue, ...]]:
     try:
-        with lzma.open(io.BytesIO(outside.file_bytes(path)), "rt", encoding="utf-8") as file:
-            head, *lines = map(outside.from_json_text, file)
-        if (head["format"], head["version"]) != (FORMAT, VERSION):
-            raise BadInput(f"it is no file of shapes of version {VERSION}")
+        count, lines = LINES.read(path)
         found = {str(line["subgraph"]): tuple(map(_value, line["values"])) for line in lines}
     except FileNotFoundError:
         return {}
-    except (BadInput, OSError, EOFError, lzma.LZMAError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except DAMAGED as error:
         raise BadInput(f"{path} cannot be read ({error}). Make it again: python -m tools.shaping") from error
-    if len(found) != head["subgraphs"]:
-        raise BadInput(f"{path} has {len(found)} of {head['subgraphs']} subgraphs. Make it again.")
+    if len(found) != count:
+        raise BadInput(f"{path} has {len(found)} of {count} subgraphs. Make it again.")
     return found
 
 

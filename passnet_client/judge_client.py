@@ -340,6 +340,7 @@ def _refusal(error: urllib.error.HTTPError) -> JudgeError:
         place = error.headers.get("Location", "")
         return JudgeError(error.code, "HTTPError", f"{error.url} is at {place!a} now. Give that address to the client.")
     text = ""
+    # it was refused, whatever becomes of the words that say why
     with contextlib.suppress(OSError, http.client.HTTPException):
         text = error.read().decode(errors="replace")
     try:

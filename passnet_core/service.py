@@ -284,8 +284,8 @@ class Service:
 
         subgraph_ids: None for all. fresh: judge even jobs whose outcome is known. owner: whose run it is, who takes
         turns with others at the judge, and whose passes have no more time than the meter allows. run_id: that of
-        new_run_id, if it has to be known before the run is stored. Raises UnknownItem if
-        the task lacks a subgraph, StoreError if the run cannot be stored."""
+        new_run_id, if it has to be known before the run is stored. Raises UnknownItem if the task lacks a subgraph,
+        StoreError if the run cannot be stored."""
         if self._closing.is_set():
             raise StoreRefusal("The playground is shutting down. Start it again, then start the run again.")
         jobs = jobs_of(task, bundle, self._bounded(spec, owner), subgraph_ids)

@@ -52,11 +52,16 @@ class AgentPrompt:
     arguments: Mapping[str, str]
 
 
-def _page(access: PersonalService, page: str) -> str:
+def guide_page(page: str) -> str:
+    """A page of the guide. Raises UnknownItem."""
     pages = guide()
     if page not in pages:
         raise UnknownItem(f"The guide has no page {quoted(page)}. It has: {', '.join(pages)}.")
     return pages[page]
+
+
+def _page(access: PersonalService, page: str) -> str:
+    return guide_page(page)
 
 
 def _task(access: PersonalService, task: str) -> str:
@@ -68,8 +73,7 @@ def _bundle(access: PersonalService, bundle: str) -> str:
 
 
 def _file(access: PersonalService, bundle: str, file: str) -> str:
-    found = access.bundle(bundle)
-    codes = {each.name: each.code for each in (*found.passes, *found.helpers)}
+    codes = {each.name: each.code for each in access.bundle(bundle).files}
     if file not in codes:
         raise UnknownItem(f"The bundle has no file {quoted(file)}. It has: {', '.join(codes)}.")
     return codes[file]

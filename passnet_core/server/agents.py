@@ -343,7 +343,7 @@ class AgentDesk:
             case "scores":
                 return _scores(access, given.get("task"))
             case "read_guide":
-                return _page(given["page"])
+                return AgentAnswer(agent_resources.guide_page(given["page"]))
             case "progress":
                 return self._progress(access, given["run"], given.get("wait_s", 0), cancelled)
             case "cancel":
@@ -534,10 +534,3 @@ def _scores(access: PersonalService, task_id: str | None) -> AgentAnswer:
             "\n".join([f"{board.title} on {board.device} ({conditions}), {len(board.places)} subgraphs:", *lines])
         )
     return AgentAnswer("\n\n".join(parts) or "Nothing was timed on a GPU yet.")
-
-
-def _page(page: str) -> AgentAnswer:
-    pages = guide()
-    if page not in pages:
-        raise BadInput(f"The guide has no page {quoted(page)}. It has: {', '.join(pages)}.")
-    return AgentAnswer(pages[page])

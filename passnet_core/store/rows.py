@@ -38,11 +38,9 @@ class JobName:
 @dataclass(frozen=True)
 class RunQuery:
     """Which runs are asked for: at most limit, of all that fit, after the first offset. after: only those that come
-    after this run, None: from the newest on. task_id, solver, visitor,
-    starred_by: None for any.
-    checks: include runs of stage CHECK. visitor: who asked for them. verdicts: a run fits if it has an outcome with one
-    of these; () for any. starred_by: only those that this visitor starred. viewer: only this visitor's, and those that
-    are nobody's."""
+    after this run; None: from the newest on. task_id, solver, visitor, starred_by: None for any. checks: include runs
+    of stage CHECK. visitor: who asked for them. verdicts: a run fits if it has an outcome with one of these; () for
+    any. starred_by: only those that this visitor starred. viewer: only this visitor's, and those that are nobody's."""
 
     limit: int
     task_id: str | None = None

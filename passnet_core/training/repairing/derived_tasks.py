@@ -47,7 +47,7 @@ def derived(
     """The tasks that can be cut from the train tasks and that the rules write passes for, in an order that mixes them.
 
     held_back: fingerprints of tasks to which none may be related. values_of: finds the shapes and dtypes in subgraphs;
-    one that it leaves out is not cut. Shapes of tensors within a graph are taken to be normal."""
+    one that it leaves out is not cut. Values of tensors within a graph are taken to be normal."""
     graphs = [(task, subgraph) for task in train for subgraph in _smallest(task)]
     values = values_of([subgraph for _, subgraph in graphs])
     parts: dict[str, list[_Found]] = defaultdict(list)

@@ -510,6 +510,13 @@ class Service:
         self.run(run_id)
         return self._store.outcomes_as_they_came(run_id) if as_they_came else self._store.outcomes(run_id)
 
+    def judged_run(
+        self, bundle_digest: str, task_id: str, subgraph_digest: str, viewer: str | None = None
+    ) -> str | None:
+        """The id of the run that says most of this bundle on this subgraph, beyond what a check says; None: no run
+        does, or the recorded ones are still being imported. viewer: as in RunQuery."""
+        return self._store.judged_run(bundle_digest, task_id, subgraph_digest, viewer)
+
     def bundle(self, digest: str) -> Bundle:
         """A stored bundle. Raises UnknownItem."""
         bundle = self._store.bundle(digest)

@@ -124,16 +124,24 @@ class BenchView:
 def latest(task: Task, subgraph: Subgraph, draft: EditorDraft) -> BenchView:
     """Return what is known of the passes in the editor, after waiting a moment for a check of them."""
     progress = _progress(links.selected("run"))
-    judged = None
-    if progress:
-        at = (task.id, subgraph.id)
-        judged = next((each for each in progress.outcomes if (each.task_id, each.subgraph_id) == at), None)
     is_current = progress is not None and progress.run.bundle_digest == draft.bundle.digest
+    judged = _judged_in(progress, task, subgraph)
+    if draft.bundle.files and (progress is None or (progress.finished and not (is_current and judged))):
+        # these passes may have been judged in a run that the URL does not name
+        run_id = resources.service().judged_run(draft.bundle.digest, task.id, subgraph.digest)
+        if run_id is not None:
+            progress, is_current = resources.service().progress(run_id), True
+            judged = _judged_in(progress, task, subgraph)
     checked = None
     if draft.bundle.files and not (is_current and judged):
         with contextlib.suppress(QuotaExceeded):  # the pane says so, where it waits for the check
             checked = _checked(task, draft.bundle, subgraph.id, LIVE_S if live.checks_ahead() <= live.CALM else 0.0)
     return BenchView(task, subgraph, draft, progress, judged, is_current, checked)
+
+
+def _judged_in(progress: Progress | None, task: Task, subgraph: Subgraph) -> Outcome | None:
+    at, outcomes = (task.id, subgraph.id), progress.outcomes if progress else ()
+    return next((each for each in outcomes if (each.task_id, each.subgraph_id) == at), None)
 
 
 def _progress(run_id: str | None) -> Progress | None:

@@ -10,8 +10,13 @@ from passnet_core.leaderboard.boards import Board
 from passnet_core.leaderboard.gains import TaskStanding, standing_by_task
 from passnet_core.leaderboard.gallery import Exhibit
 from passnet_core.leaderboard.inductor_effects import BaselineRow
+from passnet_core.leaderboard.known_times import KnownTimes
+from passnet_core.leaderboard.known_times import known_times as _known
+from passnet_core.leaderboard.known_times import times_beside as _beside
+from passnet_core.records import Outcome
 
 BOARDS_KEPT = 8
+KNOWN_KEPT = 512
 STANDINGS_KEPT = 64
 """For how many persons these are kept, of those who see runs of their own in them."""
 
@@ -53,6 +58,17 @@ def standings() -> Mapping[str, TaskStanding]:
     return _standings(_seen())
 
 
+def known_times(task: str, subgraph: str) -> KnownTimes | None:
+    """Return what a call of a subgraph takes by eager, TorchInductor and the best passes known, if it was timed."""
+    return _known_times(_seen(), task, subgraph)
+
+
+def times_beside(outcome: Outcome) -> KnownTimes | None:
+    """Return the same on the machine of an outcome, with the times of its own run; None: it has no times."""
+    seen = _seen()
+    return _beside(outcome, seen.access.score_rows(outcome.task_id), seen.access.outcomes)
+
+
 def gallery() -> tuple[Exhibit, ...]:
     """Return what the gallery shows. Raises BadInput if the file of bundles is missing or damaged."""
     return _gallery(_seen())
@@ -66,6 +82,12 @@ def _boards(seen: _Seen, aborts_fail: bool) -> tuple[Board, ...]:
 @functools.lru_cache(maxsize=BOARDS_KEPT)
 def _baseline_rows(seen: _Seen) -> tuple[BaselineRow, ...]:
     return seen.access.baseline_rows()
+
+
+@functools.lru_cache(maxsize=KNOWN_KEPT)
+def _known_times(seen: _Seen, task: str, subgraph: str) -> KnownTimes | None:
+    scores = seen.access.score_rows(task)
+    return _known(task, subgraph, _baseline_rows(seen), scores, seen.access.outcomes)
 
 
 @functools.lru_cache(maxsize=STANDINGS_KEPT)

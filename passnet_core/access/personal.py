@@ -300,6 +300,9 @@ class PersonalService:
         self._see(run_id)
         return self._service.outcomes(run_id, as_they_came=as_they_came)
 
+    def judged_run(self, bundle_digest: str, task_id: str, subgraph_digest: str) -> str | None:
+        return self._service.judged_run(bundle_digest, task_id, subgraph_digest, self.viewer)
+
     def export_run(self, run_id: str) -> str:
         self._see(run_id)
         self._note("exported a run", run_id)

@@ -88,6 +88,12 @@ class Store(Protocol):
     def known(self, job_digest: str, environment_digest: str) -> Outcome | None:
         """Return the newest outcome of this job in this environment that was judged here, not imported."""
 
+    def judged_run(
+        self, bundle_digest: str, task_id: str, subgraph_digest: str, viewer: str | None = None
+    ) -> str | None:
+        """Return the id of the run that says most of this bundle on this subgraph, beyond what a check says.
+        viewer: as in score_rows."""
+
     def save_draft(self, visitor: str, task_id: str, slot: str, bundle: Bundle, after: int | None) -> int | None:
         """Save a draft and return its place. after: the place of the draft that it was made from, None if there was
         none. Saves nothing and returns None if another draft has been saved since, unless that one is equal."""

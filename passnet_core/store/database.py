@@ -217,6 +217,13 @@ class Database:
         rows = self._rows("known", job_digest=job_digest, environment_digest=environment_digest)
         return _read_outcome(*rows[0]) if rows else None
 
+    def judged_run(
+        self, bundle_digest: str, task_id: str, subgraph_digest: str, viewer: str | None = None
+    ) -> str | None:
+        asked = {"bundle_digest": bundle_digest, "task_id": task_id, "subgraph_digest": subgraph_digest}
+        rows = self._rows("judged_run", **asked, viewer=viewer)
+        return rows[0][0] if rows else None
+
     def draft(self, visitor: str, task_id: str, slot: str, place: int | None) -> SavedDraft | None:
         rows = self._rows("draft", visitor=visitor, task_id=task_id, slot=slot, place=place)
         return SavedDraft(rows[0][0], rows[0][1], _read(Bundle, rows[0][2])) if rows else None

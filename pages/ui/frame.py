@@ -35,9 +35,9 @@ ISOLATION = {
 
 PAGES: tuple[tuple[links.Name, str, str], ...] = (
     ("start", "Start", "home"),
+    ("workbench", "Workbench", "construction"),
     ("learn", "Learn", "school"),
     ("explore", "Explore", "travel_explore"),
-    ("workbench", "Workbench", "construction"),
     ("model", "Your model", "deployed_code"),
     ("runs", "Runs", "history"),
     ("scores", "Scores", "show_chart"),
@@ -59,7 +59,7 @@ def pages() -> dict[str, Page]:
             icon=f":material/{icon}:",
             url_path=name if name != "start" else None,
             default=name == "start",
-            visibility="hidden" if name in CORNER else "visible",
+            visibility="hidden" if name in (*CORNER, "start") else "visible",
         )
         for name, title, icon in PAGES
         if _is_there(name)

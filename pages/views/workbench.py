@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.ui import bench, desk, drafting, frame, links, resources, sharing, talk
+from pages.ui import bench, desk, drafting, example, frame, links, resources, score_strip, sharing, talk
 from pages.ui.drafting import EditorDraft
 from pages.ui.options import options_menu
 from pages.ui.panes import panes
@@ -12,9 +12,10 @@ from passnet_core.errors import UnknownItem
 from passnet_core.records import Task
 
 WIDTHS = (26, 42, 32)
+BOUND = {"subgraph", "bundle"}
+"""The parameters to which selectors are bound: only by these may they change."""
 LISTED = 12
 """How many drafts are listed."""
-LAST = "last task"  # session state: what the URL selected here when the visitor left
 
 
 def workbench(task: Task) -> None:
@@ -29,10 +30,12 @@ def workbench(task: Task) -> None:
         here = bench.latest(task, subgraph, draft)
         sharing.copy_link(task, draft, here.run_id if here.is_current else None)
     bench.verdict_bar(here)
+    example.welcome(task, draft)
+    score_strip.score_strip(here)
     if asked := links.selected("talk"):
         talk.drawer(task, draft, asked)
     desk.desk(here, panes(desk.PANES, WIDTHS))
-    st.session_state[LAST] = dict(st.query_params)
+    st.session_state[example.LAST] = dict(st.query_params)
 
 
 def toolbar(task: Task, draft: EditorDraft) -> None:
@@ -95,19 +98,11 @@ def choose_task() -> None:
     drafts_list()
 
 
-def last_one() -> dict[str, str] | None:
-    """Return what to open without a task in the URL: what this tab had open last, or the visitor's newest draft."""
-    kept: dict[str, str] | None = st.session_state.get(LAST)
-    drafts = () if kept else drafting.saved_drafts()
-    if kept or not drafts:
-        return kept
-    newest = drafts[0]
-    return {"task": newest.task_id} | ({} if newest.slot == drafting.MINE else {"bundle": newest.slot})
-
-
 chosen = links.selected("task")
-if chosen is None and (last := last_one()):
-    links.turn_to(last)
+if chosen is None and (place := example.first_place()):
+    for key in BOUND & place.keys():
+        st.session_state[key] = place[key]
+    links.turn_to(place)
     st.rerun()
 if chosen is None:
     choose_task()
@@ -116,7 +111,7 @@ else:
         opened = resources.shared().corpus.task(chosen)
     except UnknownItem as error:
         frame.report(error)
-        st.session_state.pop(LAST, None)
+        st.session_state.pop(example.LAST, None)
         choose_task()
     else:
         page, place = place_of(opened.id)

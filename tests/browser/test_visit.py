@@ -50,8 +50,9 @@ def test_the_first_link_that_is_ever_opened_shows_its_page(browser: Browser, tmp
 
 def test_from_start_to_a_verdict_and_its_permanent_link(open_page: OpenPage) -> None:
     page = open_page("/")
-    expect(page.get_by_role("heading", name="PassNet Playground")).to_be_visible()
-    page.get_by_role("link", name="Browse the tasks").first.click()
+    expect(page.get_by_role("heading", name=TASK_ID, exact=True)).to_be_visible()
+    expect(page.get_by_role("heading", name=re.compile("^.*Right, faster: 1.50× eager"))).to_be_visible()
+    page.get_by_role("link", name="Explore", exact=True).click()
 
     search = page.get_by_role("textbox", name="Search", exact=True)
     search.fill(f"{TASK_ID} toy")

@@ -24,6 +24,7 @@ from passnet_core.store.database import Database
 from tests.example_playground import (
     LAUNCHED,
     OTHER_ID,
+    PASS,
     REFERENCE,
     REFERENCE_NAME,
     TASK_ID,
@@ -34,6 +35,7 @@ from tests.example_playground import (
     write_data,
 )
 from tests.fake_backend import FakeBackend
+from tests.pages.editing import Editor
 from tests.pages.visiting import Visit, button, page_links, read, texts
 from tests.waiting import seconds
 
@@ -41,10 +43,10 @@ from tests.waiting import seconds
 @pytest.mark.parametrize(
     ("page", "expected"),
     [
-        ("start", "PassNet Playground"),
+        ("start", "add\\-relu"),
         ("learn", "Learn to write passes"),
         ("explore", "Explore"),
-        ("workbench", "Workbench"),
+        ("workbench", "add\\-relu"),
         ("runs", "Runs"),
         ("scores", "Scores"),
         ("help", "Help"),
@@ -57,25 +59,36 @@ def test_a_page_opens_cold_and_says_where_jobs_run(visit: Visit, page: str, expe
     assert "values only, times are not comparable" in texts(app)
 
 
-def test_start_shows_a_finished_example_with_hardware_and_date(visit: Visit) -> None:
-    app = visit("start")
+@pytest.mark.parametrize("page", ["start", "workbench"])
+def test_a_new_visitor_sees_a_finished_example_with_hardware_and_date(visit: Visit, page: str) -> None:
+    app = visit(page)
+    assert Editor(app).text == PASS
+    assert app.selectbox(key="bundle").value == REFERENCE_NAME
     said = texts(app)
+    assert "This pass makes a subgraph of" in said
+    assert "1\\.5 times as fast as eager" in said
     assert "1\\.50× eager" in said
     assert "NVIDIA H200" in said
     assert "2026\\-02\\-03" in said
-    assert "add_relu_kernel" in app.code[0].value
-    whole = next(each for each in app.expander if each.label == "Show the whole file")
-    assert "def replacement_func" in whole.code[0].value
-    assert "def replacement_func" not in app.code[0].value
-    assert [each.label for each in page_links(app)] == ["Browse the tasks", "What is a pass?"]
-    button(app, "Run this yourself").click().run()
-    assert app.query_params["task"] == TASK_ID
-    assert app.query_params["bundle"] == REFERENCE_NAME
+    button(app, "Start the course").click().run()
+    assert app.title[0].value.startswith("1")
+
+
+def test_a_returning_visitor_sees_the_newest_draft(visit: Visit) -> None:
+    app = visit("start")
+    Editor(app).hold(PASS + "# mine\n").run()
+    again = visit("start")
+    assert Editor(again).text == PASS + "# mine\n"
+    assert not [each for each in again.button if each.label == "Start the course"]
+    assert Editor(visit("start", browser="1" * 32)).text == PASS
 
 
 @pytest.fixture
-def held_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None]]:
-    """A playground that neither imports recorded runs nor knows its device before this function is called."""
+def held_back(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[[], None]]:
+    """A playground that does not import recorded runs before this function is called, nor knows its device, unless the
+    parameter says so."""
     go_on = threading.Event()
     import_runs = Database.import_runs
 
@@ -85,7 +98,7 @@ def held_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Calla
 
     class SlowBackend(FakeBackend):
         def capacity(self) -> Capacity:
-            assert go_on.wait(seconds(60))
+            assert getattr(request, "param", "") == "device known" or go_on.wait(seconds(60))
             return super().capacity()
 
     monkeypatch.setattr(Database, "import_runs", slowly)
@@ -121,16 +134,16 @@ def test_while_recorded_results_are_loaded_a_page_says_so_and_stays_usable(
     assert told in texts(app)
 
 
-def test_start_shows_its_example_before_the_recorded_results_are_loaded(held_back: Callable[[], None]) -> None:
+@pytest.mark.parametrize("held_back", ["device known"], indirect=True)
+def test_the_example_opens_before_the_recorded_results_are_loaded(held_back: Callable[[], None]) -> None:
     app = visiting.visit("start")
     said = texts(app)
-    assert "1\\.50× eager" in said
-    assert "are being loaded" not in said
-    assert "Looking for a GPU" in said
+    assert Editor(app).text == PASS
+    assert "1\\.5 times as fast as eager" in said
+    assert "are being loaded" in said
     held_back()
-    assert resources.shared().device()
     app.run()
-    assert "values only, times are not comparable" in texts(app)
+    assert "1\\.50× eager" in texts(app)
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,6 @@ def test_another_visitor_sees_none_of_it(visit: Visit) -> None:
     stranger = visit("workbench", browser="1" * 32, task=TASK_ID)
     assert Editor(stranger).text == beginning
     assert "Your drafts" not in texts(visit("workbench", browser="1" * 32))
-    assert "Continue a draft" not in texts(visit("start", browser="1" * 32))
     Editor(stranger).hold("# theirs\n").run()
     assert Editor(visit("workbench", task=TASK_ID)).text == "# mine\n"
 

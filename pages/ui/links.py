@@ -56,11 +56,10 @@ def arrive(*where: str) -> None:
         st.session_state[_BEFORE] = st.session_state[_VIEW]
     st.session_state[_OPEN] = where[0]
     st.session_state[_VIEW] = (where[0], dict(st.query_params))
-    run = get_script_run_ctx()
     chosen = _chosen()
     for key, choice in list(chosen.items()):
         common = min(len(where), len(choice.where))
-        stays = where[:common] == choice.where[:common] and not (run and run.is_history_navigation)
+        stays = where[:common] == choice.where[:common] and not came_back()
         is_here, is_old = where == choice.where, selected(key) in choice.before
         if not stays or (is_here and not is_old and not choice.new):
             del chosen[key]
@@ -68,6 +67,12 @@ def arrive(*where: str) -> None:
             choice.new = False
             if is_old:
                 _put(key, choice.value)
+
+
+def came_back() -> bool:
+    """Return whether the visitor came to this page by Back or Forward."""
+    run = get_script_run_ctx()
+    return run is not None and run.is_history_navigation
 
 
 def view_before() -> tuple[Name, dict[str, str]] | None:

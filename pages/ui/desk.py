@@ -17,6 +17,7 @@ from pages.ui.graphs import STRETCH, graph_view
 from pages.ui.places import place_of
 from pages.ui.results import result_tabs
 from pages.ui.text import count, plain
+from passnet_core.advice.checklist import CheckedPart, PartState, checklist
 from passnet_core.bundles.reading import folder_files, judged_of, zipped
 from passnet_core.bundles.static_rules.findings import findings
 from passnet_core.errors import UnknownItem
@@ -30,6 +31,11 @@ SHAPES_S = 0.2
 KEPT_FINDINGS = 256
 """Of how many bundles the findings are kept: a page is drawn several times with the same one."""
 POLL_S, POLLS = 1.5, 20
+MARKS = {
+    PartState.DONE: ":green[:material/check:]",
+    PartState.WRONG: ":red[:material/close:]",
+    PartState.OPEN: ":gray[:material/pending:]",
+}
 INSERTED = "inserted"  # session state: (serial number, line) to insert into the pattern
 
 
@@ -166,18 +172,26 @@ def _titles(task: Task) -> dict[str, str]:
 
 
 def editor_pane(task: Task, draft: EditorDraft, here: BenchView, graph: Graph, found: Sequence[Finding]) -> None:
+    findings = [*found, *editor.misses(draft.bundle, here.outcome.match if here.outcome else None)]
     drafting.draw_editor(
         task,
         draft,
-        findings=[*found, *editor.misses(draft.bundle, here.outcome.match if here.outcome else None)],
+        findings=findings,
         operations=editor.completed(graph),
         insert=st.session_state.get(INSERTED),
         on_asked=command,
     )
+    st.markdown(" · ".join(map(_told, checklist(draft.bundle, findings, here.outcome))))
     passes = count(len(draft.drawn.passes), "pass", "passes")
     saved = ":material/save: Saved as a draft" if draft.theirs is None else ":material/save_as: Not saved"
     title = drafting.slot_titles(task, draft.slot.name)[draft.slot.name]
     st.caption(f"{saved} · {plain(title)} · {passes} · digest {draft.bundle.digest[:8]}")
+
+
+def _told(checked: CheckedPart) -> str:
+    """A part of the passes with its state; screen readers have a word for it."""
+    where = f" line {checked.line}" if checked.line else ""
+    return f"{MARKS[checked.state]} {checked.part.value}{where}"
 
 
 def subgraph_pane(subgraph: Subgraph, graph: Graph, match: MatchReport | None, draft: EditorDraft) -> None:

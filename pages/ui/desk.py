@@ -181,7 +181,7 @@ def editor_pane(task: Task, draft: EditorDraft, here: BenchView, graph: Graph, f
         insert=st.session_state.get(INSERTED),
         on_asked=command,
     )
-    st.markdown(" · ".join(map(_told, checklist(draft.bundle, findings, here.outcome))))
+    st.caption(" · ".join(map(_told, checklist(draft.bundle, findings, here.outcome))))
     passes = count(len(draft.drawn.passes), "pass", "passes")
     saved = ":material/save: Saved as a draft" if draft.theirs is None else ":material/save_as: Not saved"
     title = drafting.slot_titles(task, draft.slot.name)[draft.slot.name]

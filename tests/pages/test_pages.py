@@ -1,5 +1,6 @@
 """Every page opens by its link, whatever the link selects, and even if that does not exist."""
 
+import re
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -70,6 +71,7 @@ def test_a_new_visitor_sees_a_finished_example_with_hardware_and_date(visit: Vis
     assert "1\\.50× eager" in said
     assert "NVIDIA H200" in said
     assert "2026\\-02\\-03" in said
+    assert re.findall(r"check:\] (\w+)", said) == ["pattern", "args", "kernel", "returns"]
     button(app, "Start the course").click().run()
     assert app.title[0].value.startswith("1")
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.ui import accounts, frame, resources, visitors
+from pages.ui import accounts, resources, visitors
 from passnet_core.access.hosting import Host, Identity
 from passnet_core.people.groups import AssignmentKind, Group, Groups
 from passnet_core.people.person import Person, PersonRole
@@ -259,4 +259,4 @@ def test_the_page_is_there_only_where_others_are_served(school: School, monkeypa
     resources.settings.cache_clear()
     app = visit()
     assert "You are in no class" not in read(app)
-    assert [each.value for each in app.title] == [frame.APP], "the first page is shown in its place"
+    assert [each.value for each in app.title] == ["add\\-relu"], "the first page is shown in its place"

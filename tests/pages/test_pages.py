@@ -81,7 +81,7 @@ def test_a_returning_visitor_sees_the_newest_draft(visit: Visit) -> None:
     Editor(app).hold(PASS + "# mine\n").run()
     again = visit("start")
     assert Editor(again).text == PASS + "# mine\n"
-    assert not [each for each in again.button if each.label == "Start the course"]
+    assert "A copy of the example, and yours" in texts(again)
     assert Editor(visit("start", browser="1" * 32)).text == PASS
 
 

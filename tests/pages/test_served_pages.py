@@ -294,7 +294,7 @@ def test_who_has_stored_too_much_is_told_and_stores_no_more(public: Public, monk
 def test_who_has_used_an_hour_is_told_and_can_go_on_writing(public: Public) -> None:
     visitor = public.visitor(ALICE)
     public.register.spent(visitor.owner, 301.0)
-    app = visiting.opened("workbench", {"task": TASK_ID, "bundle": REFERENCE.digest}, ALICE)
+    app = visiting.opened("workbench", {"task": TASK_ID}, ALICE)
     assert "You have used the 5 minutes of judging" in read(app)
     assert button(app, "Run")
     button(app, "Run").click().run()

@@ -24,6 +24,8 @@ def script(name: Name) -> str:
     return str(VIEWS / f"{name}.py")
 
 
+BOUND = {"subgraph", "bundle"}
+"""The parameters to which selectors are bound: only by these may they change."""
 LONGEST = 20_000
 """Most characters of what a link selects: passes are packed into links of up to a third of that."""
 _OPEN = "page that is open"
@@ -54,6 +56,9 @@ def arrive(*where: str) -> None:
     """
     if st.session_state.get(_OPEN, where[0]) != where[0]:
         st.session_state[_BEFORE] = st.session_state[_VIEW]
+        for key in BOUND - st.query_params.keys():
+            # what a selector had on another page is not what this link names
+            st.session_state.pop(key, None)
     st.session_state[_OPEN] = where[0]
     st.session_state[_VIEW] = (where[0], dict(st.query_params))
     chosen = _chosen()

@@ -12,8 +12,6 @@ from passnet_core.errors import UnknownItem
 from passnet_core.records import Task
 
 WIDTHS = (26, 42, 32)
-BOUND = {"subgraph", "bundle"}
-"""The parameters to which selectors are bound: only by these may they change."""
 LISTED = 12
 """How many drafts are listed."""
 
@@ -100,7 +98,7 @@ def choose_task() -> None:
 
 chosen = links.selected("task")
 if chosen is None and (place := example.first_place()):
-    for key in BOUND & place.keys():
+    for key in links.BOUND & place.keys():
         st.session_state[key] = place[key]
     links.turn_to(place)
     st.rerun()

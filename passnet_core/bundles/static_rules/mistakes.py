@@ -3,11 +3,11 @@
 Each finding is certain, and none is fatal: what comes of the mistake, the judge says by its verdict."""
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from passnet_core.bundles.static_rules.replacements import returned_functions
 from passnet_core.bundles.static_rules.required import listed, parameters
-from passnet_core.bundles.static_rules.rules import ARGUMENTS, DEVICE, REPLACEMENT, RETURN, TRACED, WRAP
+from passnet_core.bundles.static_rules.rules import ALLOCATIONS, ARGUMENTS, DEVICE, REPLACEMENT, RETURN, TRACED, WRAP
 from passnet_core.bundles.static_rules.scopes import BoundNames, Function, Module
 from passnet_core.bundles.triton_functions import last_name
 from passnet_core.records import Finding
@@ -23,6 +23,7 @@ def mistakes(module: Module, modules: Mapping[str, Module]) -> Iterator[Finding]
     yield from _replacement_func(module)
     for stem, function in _replacement_defs(module, dict(modules)):
         yield from _arguments(module, function)
+        yield from _results(module, modules[stem], function)
         yield from _not_wrapped(modules[stem], function)
 
 
@@ -78,17 +79,75 @@ def _returns_nothing(function: Function) -> bool:
 
 
 def _without_result(module: Module) -> Iterator[Finding]:
-    remedies = {
-        "pattern": "End it with return and every value that is used outside the match: return y.",
-        "replacement_args": "End it with the arguments of the replacement as a tuple: return {}.",
-    }
-    for name, remedy in remedies.items():
-        function = module.function(name)
-        if function is not None and _returns_nothing(function):
-            names = parameters(function)
-            written = f"({names[0]},)" if len(names) == 1 else listed(names)
-            message = f"{name} returns nothing."
-            yield module.remark(function.body[-1], RETURN, message, remedy.format(written), fatal=False)
+    pattern, arguments = module.function("pattern"), module.function("replacement_args")
+    if pattern is not None and _returns_nothing(pattern):
+        remedy = f"End it with every value that is used outside the match: return {_last_value(pattern)}."
+        yield module.remark(pattern.body[-1], RETURN, "pattern returns nothing.", remedy, fatal=False)
+    if arguments is not None and _returns_nothing(arguments):
+        names = parameters(arguments)
+        written = f"({names[0]},)" if len(names) == 1 else listed(names)
+        remedy = f"End it with the arguments of the replacement as a tuple: return {written}."
+        yield module.remark(arguments.body[-1], RETURN, "replacement_args returns nothing.", remedy, fatal=False)
+
+
+def _last_value(function: Function) -> str:
+    """What the last statement of a function computes."""
+    match function.body[-1]:
+        case ast.Assign(targets=[ast.Name(id=name)]) | ast.AugAssign(target=ast.Name(id=name)):
+            return name
+        case ast.Expr(value=value) if not isinstance(value, ast.Constant):
+            return ast.unparse(value)
+    return "y"
+
+
+def _results(pass_module: Module, module: Module, replacement: ast.FunctionDef) -> Iterator[Finding]:
+    """Compare how many values the replacement returns with how many the pattern does. module: the replacement's."""
+    allocated = list(_allocated(replacement))
+    if _returns_nothing(replacement):
+        remedy = f"End it with what takes the place of the match: return {', '.join(allocated) or 'out'}."
+        message = f"{replacement.name} returns nothing."
+        yield module.remark(replacement.body[-1], RETURN, message, remedy, fatal=False)
+        return
+    pattern = pass_module.function("pattern")
+    if pattern is None:
+        return
+    wanted = {_count(each.value, ()) for each in _own_returns(pattern) or ()}
+    for each in _own_returns(replacement) or ():
+        count = _count(each.value, allocated)
+        if count is not None and len(wanted) == 1 and (asked := next(iter(wanted))) is not None and count != asked:
+            yield module.remark(
+                each,
+                RETURN,
+                f"{replacement.name} returns {_values(count)}, but pattern returns {_values(asked)}.",
+                "Return one value for each that pattern returns, in the same order.",
+                fatal=False,
+            )
+
+
+def _values(count: int) -> str:
+    return "1 value" if count == 1 else f"{count} values"
+
+
+def _allocated(function: ast.FunctionDef) -> Iterator[str]:
+    """The names that the function gives to one tensor each that it allocates, and to nothing else."""
+    for statement in function.body:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=made)) if (
+                last_name(made) in ALLOCATIONS and _stores(function, name) == 1
+            ):
+                yield name
+
+
+def _count(value: ast.expr | None, tensors: Sequence[str]) -> int | None:
+    """How many values a statement returns, if that is certain: a tuple, an operation, or one of these tensors."""
+    match value:
+        case ast.Tuple(elts=values) if not any(isinstance(each, ast.Starred) for each in values):
+            return len(values)
+        case ast.BinOp() | ast.UnaryOp():
+            return 1
+        case ast.Name(id=name) if name in tensors:
+            return 1
+    return None
 
 
 def _replacement_func(module: Module) -> Iterator[Finding]:
@@ -179,8 +238,13 @@ def _arguments(module: Module, replacement: ast.FunctionDef) -> Iterator[Finding
 
 
 def _is_assigned(function: Function, name: str) -> bool:
+    return _stores(function, name) > 0
+
+
+def _stores(function: Function, name: str) -> int:
+    """How often a function gives a value to a name."""
     stored = (node for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
-    return any(node.id == name for node in stored)
+    return sum(node.id == name for node in stored)
 
 
 def _not_wrapped(module: Module, function: ast.FunctionDef) -> Iterator[Finding]:

@@ -33,7 +33,8 @@ RULES = {
     KERNEL_LANGUAGE: "A function written in Triton uses Triton's language, and nothing that reveals who runs it.",
     ADDRESS: "A pass asks only how an address is aligned, and not which object in memory a tensor is.",
     REPLACEMENT_CAP: "A bundle has no more distinct replacement functions than the evaluation allows.",
-    RETURN: "pattern returns what it computes, and replacement_args the arguments of the replacement.",
+    RETURN: "pattern returns what it computes, replacement_args the arguments of the replacement, and that what takes "
+    "the place of the match.",
     REPLACEMENT: "replacement_func returns the replacement by its name, without calling it.",
     ARGUMENTS: "replacement_args returns as many arguments as the replacement takes.",
     WRAP: "The replacement is decorated with @torch.fx.wrap.",

@@ -11,6 +11,7 @@ the host would compute cannot get into a result. A plan is data:
 A tensor in it is a part of an argument, of what was made, or of a constant. Memory that a function keeps from call to
 call is made anew in each call, and filled as it was when the function made it."""
 
+import inspect
 import itertools
 import json
 import random
@@ -394,6 +395,7 @@ class _Recording:
             self.note("kernel", str(function.__name__))
             kwargs |= defaults(function, kernel.arg_names, args, kwargs)
             sizes, own, options = launching.resolved(function, grid, args, kwargs)
+            inspect.getcallargs(function, *args, **own)  # raises TypeError for an argument that is missing
             for name, each in (*zip(kernel.arg_names, args), *own.items()):
                 if isinstance(each, torch.Tensor) and pretended_device.on_host(each):
                     raise ValueError(

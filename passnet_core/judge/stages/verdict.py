@@ -123,7 +123,8 @@ def decide(job: Job, facts: Facts) -> tuple[Verdict, str]:
     if job.solver is SolverKind.PASSES and match is None:
         return Verdict.INFRASTRUCTURE, "The judge stopped before it matched the passes. Run the job again."
     if match is not None and not match.count:
-        return Verdict.NO_MATCH, f"{_mistake(facts.findings, [RETURN])} {_no_match(match)}".strip()
+        mistake = _mistake(facts.findings, [RETURN])
+        return Verdict.NO_MATCH, f"{mistake} So the pass does not match." if mistake else _no_match(match)
     if facts.end is not None:
         verdict, reason = _ended(facts.end, facts.during, _told(job, facts))
         if verdict is Verdict.NEEDS_GPU and job.spec.device is Device.CUDA:
@@ -131,7 +132,9 @@ def decide(job: Job, facts: Facts) -> tuple[Verdict, str]:
             return Verdict.REJECTED, f"Its host code leaves no plan: {_sentence(facts.end)}"
         return verdict, reason
     if verification is not None and verification.verdict in WRONG:
-        return verification.verdict, verification.reason
+        of_form = verification.verdict in (Verdict.WRONG_TYPE, Verdict.WRONG_SHAPE)
+        mistake = _mistake(facts.findings, [RETURN]) if of_form else ""
+        return verification.verdict, mistake or verification.reason
     if job.spec.stage is Stage.CHECK:
         return (
             (Verdict.MATCHED, _matched(match))

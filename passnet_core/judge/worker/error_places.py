@@ -1,10 +1,12 @@
 """Where an exception arose in a bundle's own files, and what its author is told of it: no frame of torch, of Triton or
 of the judge, and no path of the machine."""
 
+import difflib
 import re
 import traceback
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from types import ModuleType
 
 from passnet_core.fx.loading import BundleLine
 
@@ -42,7 +44,11 @@ REMEDIES = (
         r"incompatible dimensions|[Cc]annot broadcast",
         "Give both blocks the same shape, or size 1 where one is repeated, as in x[:, None].",
     ),
+    (r"has no attribute .*Did you mean", ""),
     (r"triton\.language\S* has no attribute", "Use a function that triton.language has, such as tl.where."),
+    (r"'function' object is not subscriptable", "Write @triton.jit on the line above the function that is launched."),
+    (r"has no grid_idx", "Launch a kernel with the number of its programs: kernel[(programs,)](…)."),
+    (r"'int' object is not iterable", "Give the grid as a tuple: kernel[(programs,)](…)."),
     (
         r"unexpected type|invalid operands of type|IncompatibleTypeError|Unsupported ptr type",
         "Convert the values to types that the operation supports, as in x.to(tl.float32).",
@@ -86,10 +92,19 @@ def message(error: BaseException) -> str:
     """What went wrong, with the type of the exception, and without the exceptions around it."""
     root = causes(error)[-1]
     if not hasattr(root, "src"):
-        return f"{type(root).__name__}: {str(root).strip() or 'no message'}"
+        return f"{type(root).__name__}: {str(root).strip() or 'no message'}{meant(root)}"
     said = str(getattr(root, "error_message", None) or "").strip() or "Triton cannot compile this"
     quoted = QUOTED.match(said)
     return f"{said.partition('(')[0]}: {quoted[2]}" if quoted else said
+
+
+def meant(error: BaseException) -> str:
+    """A sentence that names what a module has in place of a name that it has not; empty if nothing is close."""
+    if not isinstance(error, AttributeError) or not isinstance(error.obj, ModuleType):
+        return ""
+    names = [each for each in dir(error.obj) if not each.startswith("_")]
+    close = difflib.get_close_matches(str(error.name), names, 1)
+    return f". Did you mean {close[0]}?" if close else ""
 
 
 def with_remedy(text: str) -> str:

@@ -684,13 +684,14 @@ class _WorkerServer:
             found = error_places.places(error, folder)
             place = error_places.at_fault(found) if found else getattr(error, "place", None)
             plain = isinstance(error, LoadProblem | UntraceablePattern) or _kind_of(error, "") in OWN_WORDS
-            described = need_of(error) or (str(error) if plain else _named(error))
+            told = f"{error}{error_places.meant(error_places.causes(error)[-1])}" if plain else _named(error)
+            described = need_of(error) or told
             text = error_places.without_paths(error_places.with_remedy(described), self.scratch)
             trace = error_places.without_paths(error_places.trace(error, folder), self.scratch)
         except BaseException:  # its __str__ is candidate code too
             text, trace = f"{type(error).__name__}, whose message cannot be read", ""
-        told = {"text": _cut(text, TEXT_LIMIT), "trace": _cut(trace, TRACE_LIMIT)}
-        return {**told, "file": place.file, "line": place.line, "function": place.function} if place else told
+        words = {"text": _cut(text, TEXT_LIMIT), "trace": _cut(trace, TRACE_LIMIT)}
+        return {**words, "file": place.file, "line": place.line, "function": place.function} if place else words
 
 
 class _OwnClient:

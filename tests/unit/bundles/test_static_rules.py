@@ -269,7 +269,7 @@ def test_swapped_parameter_names_are_a_warning() -> None:
 
 
 def wrapped(name: str) -> str:
-    return f"@torch.fx.wrap\ndef {name}(a): pass\n"
+    return f"@torch.fx.wrap\ndef {name}(a): return a\n"
 
 
 HEAD = "import torch\nfrom shared import one, two\nimport shared\n"

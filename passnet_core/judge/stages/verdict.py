@@ -240,8 +240,9 @@ def _findings(job: Job, facts: Facts, verdict: Verdict) -> tuple[Finding, ...]:
 def _ended(end: CandidateEnd, during: str, told: str) -> tuple[Verdict, str]:
     """The verdict and reason for a candidate worker that ended early. told: what is said of a fault."""
     match end:
-        case CandidateTimeout():
-            return Verdict.TIMED_OUT, _sentence(end)
+        case CandidateTimeout(seconds=seconds, doing=doing):
+            still = f"Your passes were still at work after {seconds:.0f} s, and were stopped"
+            return Verdict.TIMED_OUT, f"{still}: the worker was to {doing}."
         case CandidateGone():
             return Verdict.CRASHED, _sentence(end)
         case CandidateFault(kind=kind):

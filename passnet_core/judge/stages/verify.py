@@ -91,6 +91,7 @@ def _call_each_draw(session: VerifySession) -> None:
     """Call and check every input draw."""
     session.prepare_eager()
     session.choose_draws()
+    session.choose_watched()
     session.choose_sizes()
     with CompilingAhead(session) as ahead:
         for turn, input_draw in enumerate(session.input_draws):

@@ -44,6 +44,8 @@ T = TypeVar("T")
 NOISY_DRAWS = 2
 WATCHED_DRAWS = 3
 """On how many of the input draws the interpreter watches what kernels do to memory, where a GPU has compared values."""
+WATCHED_S = 10.0
+"""How many seconds of work a call may be then."""
 DRAWN_AGAIN = ("typical 2",)
 """Draws that are made once more, with other numbers: errors that have a direction show in many elements."""
 
@@ -239,11 +241,15 @@ class VerifySession:
             return
         self.input_draws = (*found.draws, *(each for each in DRAWN_AGAIN if each not in found.draws))
         self.share = 1 / len(self.input_draws)
+        self.noisy_draws = self._some_draws()
+        self.evidence += _untold(found)
+
+    def choose_watched(self) -> None:
+        """Leave only some of the input draws, where a GPU has compared values on all of them."""
         if self.asked.beside_gpu:
             kept = self.chance.sample(self.input_draws, k=min(WATCHED_DRAWS, len(self.input_draws)))
             self.input_draws = tuple(each for each in self.input_draws if each in kept)
-        self.noisy_draws = self._some_draws()
-        self.evidence += _untold(found)
+            self.noisy_draws = self._some_draws()
 
     def _some_draws(self) -> frozenset[str]:
         return frozenset(self.chance.sample(self.input_draws, k=min(NOISY_DRAWS, len(self.input_draws))))
@@ -318,7 +324,8 @@ class VerifySession:
         planned, shapes = self.asked.planned, self.pace.shapes
         assert planned is not None
         seed, noisy = self.chance.getrandbits(32), self.input_draw in self.noisy_draws
-        executed = self._in_form(lambda: self.execute(shapes, seed, noisy=noisy))
+        most_s = WATCHED_S if self.asked.beside_gpu else None
+        executed = self._in_form(lambda: self.execute(shapes, seed, noisy=noisy, most_s=most_s))
         judged = self.bench.judge(executed.returned)
         if judged.wrong and not judged.problem and self.asked.interpreted:
             # right in the interpreter's own order, and with its own values in lanes that a mask leaves out?

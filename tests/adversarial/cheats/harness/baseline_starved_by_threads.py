@@ -1,9 +1,9 @@
 # Tries: keeps every core busy whenever it is not being called, so that whoever else is timed is slow. Harmless,
-#   and so right, where the judge stops it while others are timed.
+#   and so right, since only its plan is timed, in processes that run none of its code.
 # Family: harness
 # Needs: gpu
-# Verdict: cheat | rejected by a rule | right, not timed | right, slower | right, no measurable difference |
-#   right, inconclusive
+# Verdict: cheat | rejected by a rule | right, not timed | right, faster | right, slower |
+#   right, no measurable difference | right, inconclusive
 # Subgraph: add-relu
 
 import hashlib

@@ -4,6 +4,7 @@ import contextlib
 import os
 import shutil
 import signal
+import subprocess
 import sys
 import threading
 from dataclasses import replace
@@ -35,6 +36,7 @@ from tests.contract.judging import (
 from tests.fake_backend import FakeBackend
 from tests.waiting import eventually, seconds, short
 
+PROJECT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.long
 
 
@@ -379,6 +381,34 @@ def test_a_python_without_torch_is_an_infrastructure_error_that_names_torch(tmp_
     assert outcome.verdict is Verdict.INFRASTRUCTURE
     assert "torch" in outcome.reason
     assert "PASSNET_PYTHON" in outcome.reason
+
+
+@pytest.mark.parametrize("isolation", [pytest.param("sandboxed", marks=pytest.mark.sandbox), "process"])
+def test_another_python_gets_this_package_and_none_that_lies_beside_it(tmp_path: Path, isolation: str) -> None:
+    """An installed package lies beside the torch of its own Python, which another Python cannot import."""
+    packages, python = tmp_path / "site-packages", tmp_path / "python"
+    shutil.copytree(PROJECT / "passnet_core", packages / "passnet_core", ignore=shutil.ignore_patterns("__pycache__"))
+    (packages / "torch.py").write_text("raise SystemExit('the torch of another Python')\n")
+    python.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    python.chmod(0o755)
+    script = f"""
+import sys, threading
+from pathlib import Path
+sys.path.insert(0, {str(packages)!r})
+import passnet_core
+from passnet_core.execution.backends.local import LocalBackend
+from passnet_core.records import Job, from_json
+assert Path(passnet_core.__file__).is_relative_to({str(packages)!r})
+backend = LocalBackend({str(python)!r}, {isolation!r}, Path({str(tmp_path / "home")!r}), checkers=0)
+outcome = backend.run(from_json(Job, {to_json(job(RIGHT, Stage.CHECK))!r}), lambda event: None, threading.Event())
+backend.close()
+print(outcome.verdict.value, outcome.reason)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, env={"PATH": os.environ["PATH"]},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.stdout.startswith("matches"), done.stdout + done.stderr
 
 
 def test_a_missing_python_is_an_infrastructure_error(tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ from passnet_core.execution.backends.base import (
     outcome_without_judge,
     spares_each,
 )
+from passnet_core.execution.backends.package_copy import import_folder
 from passnet_core.execution.backends.referee_process import Referee, RefereeProgram, await_end, last_words
 from passnet_core.records import (
     Device,
@@ -43,8 +44,6 @@ from passnet_core.records import (
 )
 
 T = TypeVar("T")
-
-PACKAGE_ROOT = Path(__file__).resolve().parents[3]
 
 PASSED_ON = (
     "PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "TZ",
@@ -247,7 +246,8 @@ class LocalBackend:
 
     def environment(self) -> dict[str, str]:
         passed_on = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
-        folders = [str(PACKAGE_ROOT), *(each for each in os.environ.get("PYTHONPATH", "").split(":") if each)]
+        own = import_folder(self.python, self.home)
+        folders = [str(own), *(each for each in os.environ.get("PYTHONPATH", "").split(":") if each)]
         return passed_on | {"PYTHONPATH": ":".join(folders), "PYTHONSAFEPATH": "1", "PYTHONDONTWRITEBYTECODE": "1"}
 
     def _described(self) -> DeviceInfo:

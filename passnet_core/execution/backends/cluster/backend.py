@@ -29,7 +29,8 @@ from passnet_core.execution.backends.base import (
     outcome_without_judge,
 )
 from passnet_core.execution.backends.cluster import placing, words
-from passnet_core.execution.backends.local import PACKAGE_ROOT, PASSED_ON
+from passnet_core.execution.backends.local import PASSED_ON
+from passnet_core.execution.backends.package_copy import PACKAGE
 from passnet_core.execution.backends.referee_process import kill_session, last_words, started
 from passnet_core.records import Device, Job, Outcome, Phase, Stage, Verdict, from_json
 
@@ -409,7 +410,7 @@ class RayBackend:
         environ = os.environ if self._environ is None else self._environ
         passed_on = {name: value for name, value in environ.items() if name in OWN_VARIABLES or name.startswith("RAY_")}
         return passed_on | {
-            "PYTHONPATH": str(PACKAGE_ROOT),
+            "PYTHONPATH": str(PACKAGE.parent),
             "PYTHONSAFEPATH": "1",
             "PYTHONDONTWRITEBYTECODE": "1",
             "RAY_USAGE_STATS_ENABLED": environ.get("RAY_USAGE_STATS_ENABLED", "0"),

@@ -1,6 +1,7 @@
 """The packages that the extras install, and what is said where one is missing."""
 
 import re
+import sys
 import tomllib
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from passnet_core.cli.console import INFRASTRUCTURE
 from passnet_core.cli.extras import EXTRA_OF, extras_named
 from passnet_core.cli.main import main
 from passnet_core.errors import InfrastructureError
+from passnet_core.execution.backends import local
 
 PROJECT = Path(__file__).resolve().parents[2]
 EXTRAS: dict[str, list[str]] = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"][
@@ -65,3 +67,10 @@ def test_a_command_names_what_it_needs(
     monkeypatch.setattr(extras.importlib.util, "find_spec", lambda name: None if name == missing else object())
     assert main(argv) == INFRASTRUCTURE
     assert f"{missing}. Run: pip install 'passnet-playground[{extra}]'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("missing", ["torch", "triton"])
+def test_the_judge_names_what_it_needs(missing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local, "find_spec", lambda name: None if name == missing else object())
+    problem = local.LocalBackend(sys.executable, "process", tmp_path).info().problem
+    assert f"{missing}. Run: pip install 'passnet-playground[judge]', or set PASSNET_PYTHON" in problem

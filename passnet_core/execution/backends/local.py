@@ -8,6 +8,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from queue import LifoQueue
 from typing import Any, TypeVar, cast
@@ -27,7 +28,7 @@ from passnet_core.execution.backends.base import (
     outcome_without_judge,
     spares_each,
 )
-from passnet_core.execution.backends.package_copy import import_folder
+from passnet_core.execution.backends.package_copy import import_folder, is_own
 from passnet_core.execution.backends.referee_process import Referee, RefereeProgram, await_end, last_words
 from passnet_core.records import (
     Device,
@@ -52,6 +53,11 @@ PASSED_ON = (
 )  # fmt: skip
 """The only variables that a referee inherits: keys in the environment stay in the app."""
 
+JUDGED_WITH = ("torch", "triton")
+NO_JUDGE = (
+    "This needs the package {}. Run: pip install 'passnet-playground[judge]', or set PASSNET_PYTHON to a Python that"
+    " has it."
+)
 INSPECTION_LIMIT_S = 60.0
 """How many seconds a referee may take to find the shapes in a subgraph and to have TorchInductor generate code."""
 COMPILING_LIMIT_S = 90.0
@@ -251,6 +257,8 @@ class LocalBackend:
         return passed_on | {"PYTHONPATH": ":".join(folders), "PYTHONSAFEPATH": "1", "PYTHONDONTWRITEBYTECODE": "1"}
 
     def _described(self) -> DeviceInfo:
+        if is_own(self.python) and (missing := [each for each in JUDGED_WITH if find_spec(each) is None]):
+            return DeviceInfo(Device.CPU, "no judge", Isolation.PROCESS, None, NO_JUDGE.format(missing[0]))
         try:
             with self._started("describe", stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
                 answer, said = process.communicate(timeout=GRACE_S)

@@ -15,12 +15,17 @@ LEFT_OUT = "_app"
 """The app of an installed package, of which the judge needs nothing."""
 
 
+def is_own(python: str) -> bool:
+    """Whether this is the Python of this process, with its packages: two environments may share one program."""
+    return os.path.abspath(python) == os.path.abspath(sys.executable)
+
+
 def import_folder(python: str, home: Path) -> Path:
     """The folder from which this Python imports the package: where it lies, or for another Python than this process's a
     folder with a copy of it and nothing else. home: where that is kept, until the package changes.
 
     Raises OSError if there is no room for it."""
-    if os.path.abspath(python) == os.path.abspath(sys.executable):
+    if is_own(python):
         return PACKAGE.parent
     folder = home.absolute() / "package" / _digest()
     if not folder.is_dir():

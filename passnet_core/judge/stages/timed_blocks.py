@@ -179,8 +179,8 @@ def noise_sentence(timed: Timed, found: Noise) -> str:
     """The noise floor, and the eager that the passes were compared with, as evidence."""
     floor = timed.floor
     said = (
-        f"Eager against eager, loop by loop, end to end: {floor.value:.3f} ({floor.low:.3f} to"
-        f" {floor.high:.3f}); nothing below {found.either - 1:.1%} counts as a difference."
+        f"Eager against itself gives {floor.value:.3f} ({floor.low:.3f} to {floor.high:.3f}), so differences under"
+        f" {found.either - 1:.1%} do not count."
     )
     slowdown = timed.slowdown
     if slowdown is None:

@@ -1,12 +1,13 @@
 """The search over tasks and the table of its results. It does not use Streamlit, so tests need no page."""
 
 import functools
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from passnet_core.corpus.likeness import Neighbours
-from passnet_core.corpus.searching import fits, read_query, searched
+from passnet_core.corpus.searching import corrected, fits, read_query, searched
 from passnet_core.corpus.summaries import TaskSummary
 from passnet_core.leaderboard.gains import NEVER_TRIED, TaskStanding, order_by_gain
 from passnet_core.records import CLOCK_VERSION, Profile
@@ -127,6 +128,16 @@ class Listing:
             yield lambda place: not sources.isdisjoint(tasks[place].source_models)
         if search.states:
             yield lambda place: _stands(tasks[place], search.states, standings.get(tasks[place].id, NEVER_TRIED))
+
+    def corrected(self, text: str) -> str:
+        """Return the search text with likely operators, models and families in place of words that no task has; empty
+        if there is nothing to propose."""
+        return corrected(text, self._words)
+
+    @functools.cached_property
+    def _words(self) -> list[str]:
+        names = {part for task in self.tasks for part in re.split(r"[\W\d]+", task.id.lower()) if len(part) > 2}
+        return sorted({*names, *(each.lower() for each in (*self.operators, *self.sources, *self.families))})
 
     def alike(self, task_id: str, most: int = 8) -> list[tuple[TaskSummary, float]]:
         """Return the tasks with the most similar operations, each with its likeness from 0 to 1."""

@@ -10,7 +10,7 @@ from pages.ui.text import code_span, key_of, plain
 
 SEARCH_HELP = """Words from the name, models, split or operators of a task. A task must have all of them.
 
-- `128x768`: the shape of an input has these sizes next to each other
+- `128x768`, `[128, 768]` or `768`: the shape of an input has these sizes next to each other
 - `layer_norm -> linear`: a `linear` directly after a `layer_norm`
 - `conv* -> … -> relu`: an operator whose name begins with `conv`, and later a `relu`"""
 LONGEST_SEARCH = 500
@@ -138,8 +138,12 @@ def remove_filter(key: str, value: str) -> None:
     st.session_state[key] = [each for each in st.session_state[key] if each != value]
 
 
+def search_for(text: str) -> None:
+    st.session_state["q"] = text
+
+
 def clear_search() -> None:
-    st.session_state["q"] = ""
+    search_for("")
 
 
 def clear_all(fields: Sequence[Field]) -> None:

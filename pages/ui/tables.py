@@ -37,7 +37,7 @@ def choose_row(
         width="stretch",
         height=height or "auto",
         on_select=functools.partial(_chosen, full_key, tuple(ids), choose),
-        selection_mode="single-row",
+        selection_mode=["single-row", "single-cell"],  # a click anywhere on a row chooses it
         selection_default={"selection": {"rows": [ids.index(chosen)]}} if chosen in ids else None,
         placeholder="–",
         column_config=column_config,
@@ -47,7 +47,8 @@ def choose_row(
 
 @frame.action
 def _chosen(key: str, ids: tuple[str, ...], choose: Callable[[str], None]) -> None:
-    positions = st.session_state[key].selection.rows
+    selection = st.session_state[key].selection
+    positions = [row for row, _ in selection.cells] or selection.rows
     if positions and positions[0] < len(ids):
         choose(ids[positions[0]])
 

@@ -1,6 +1,7 @@
 """Explore: find a task by search and filters, see what it computes and its results; or look through the gallery."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -9,7 +10,7 @@ from pages.ui import drafting, frame, gallery, links, live, measured, resources
 from pages.ui.components import input_rows
 from pages.ui.filters import INDUCTOR_SLOWER, MOST_TO_GAIN, Listing, Search, conditions_of
 from pages.ui.graphs import graph_view
-from pages.ui.search_bar import chips, search_bar, search_text
+from pages.ui.search_bar import chips, search_bar, search_for, search_text
 from pages.ui.tables import choose_row
 from pages.ui.text import count, plain, shape
 from passnet_core.corpus.summaries import TaskSummary
@@ -78,7 +79,7 @@ def tasks_view(listing: Listing) -> None:
             chosen=chosen,
         )
     elif listing.tasks:
-        st.info("No task matches. Remove a filter or shorten your search.", icon=":material/filter_alt_off:")
+        nothing_found(listing, search, standings)
     else:
         st.info(
             "There are no tasks here yet. Bring in a folder of them: `python -m passnet_core corpus import DIR`",
@@ -87,6 +88,16 @@ def tasks_view(listing: Listing) -> None:
     if chosen:
         with frame.errors_shown():
             preview(chosen, standings.get(chosen, NEVER_TRIED) if loaded else None)
+
+
+def nothing_found(listing: Listing, search: Search, standings: Mapping[str, TaskStanding]) -> None:
+    """Say that no task matches, and offer a likely spelling that some match."""
+    likely = listing.corrected(search.text)
+    if likely and listing.found(replace(search, text=likely), standings):
+        st.info("No task matches.", icon=":material/search_off:")
+        st.button(f"Did you mean “{plain(likely)}”?", type="tertiary", on_click=search_for, args=(likely,))
+    else:
+        st.info("No task matches. Remove a filter or shorten your search.", icon=":material/filter_alt_off:")
 
 
 def table_key(chosen: str | None) -> str:

@@ -1,6 +1,8 @@
 """What the Workbench knows of the passes in the editor: a run of them, or else a check that needs no click."""
 
+import ast
 import contextlib
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -19,8 +21,9 @@ from pages.ui.words import VERDICTS
 from passnet_core.errors import UnknownItem
 from passnet_core.execution.runs_in_progress import Progress
 from passnet_core.lessons.grading import lesson_spec
+from passnet_core.outside import syntax_tree
 from passnet_core.people.quotas import QuotaExceeded
-from passnet_core.records import Bundle, EvalSpec, Finding, Outcome, Stage, Subgraph, Task
+from passnet_core.records import Bundle, EvalSpec, Finding, Outcome, Run, Stage, Subgraph, Task
 
 LIVE_S = 0.25
 """How long a page waits for a check before it is drawn without."""
@@ -28,6 +31,9 @@ AWAITED_S = {Stage.CHECK: 0.6, Stage.VERIFY: 0.8}
 """How long a page waits for a run whose turn has come: about as long as the run of a small subgraph takes. A page that
 is drawn before has to be drawn again."""
 POLL_S = 0.4
+CODE_KEPT = 64
+"""Of how many bundles the code without comments is kept: a page is drawn several times with the same one."""
+SHOWN = "run whose result was shown last"  # session state
 
 
 @dataclass(frozen=True)
@@ -35,7 +41,7 @@ class BenchView:
     """A task, a subgraph and a draft, with what is known of them.
 
     progress: of the run in the URL. judged: what that run says of this subgraph. is_current: whether the run is of the
-    passes in the editor. checked: a check of these passes; None while it is under way, or if the run says more."""
+    passes in the editor, comments and layout aside. checked: a check of these passes; None while it is under way, or if the run says more."""
 
     task: Task
     subgraph: Subgraph
@@ -124,19 +130,49 @@ class BenchView:
 def latest(task: Task, subgraph: Subgraph, draft: EditorDraft) -> BenchView:
     """Return what is known of the passes in the editor, after waiting a moment for a check of them."""
     progress = _progress(links.selected("run"))
-    is_current = progress is not None and progress.run.bundle_digest == draft.bundle.digest
+    is_current = progress is not None and _is_of(progress.run, draft.bundle)
     judged = _judged_in(progress, task, subgraph)
     if draft.bundle.files and (progress is None or (progress.finished and not (is_current and judged))):
         # these passes may have been judged in a run that the URL does not name
         run_id = resources.service().judged_run(draft.bundle.digest, task.id, subgraph.digest)
-        if run_id is not None:
-            progress, is_current = resources.service().progress(run_id), True
-            judged = _judged_in(progress, task, subgraph)
+        known = _progress_shown() if run_id is None else resources.service().progress(run_id)
+        if known is not None and _is_of(known.run, draft.bundle) and _judged_in(known, task, subgraph):
+            progress, is_current, judged = known, True, _judged_in(known, task, subgraph)
+    if progress is not None and is_current and judged:
+        st.session_state[SHOWN] = progress.run.id
     checked = None
     if draft.bundle.files and not (is_current and judged):
         with contextlib.suppress(QuotaExceeded):  # the pane says so, where it waits for the check
             checked = _checked(task, draft.bundle, subgraph.id, LIVE_S if live.checks_ahead() <= live.CALM else 0.0)
     return BenchView(task, subgraph, draft, progress, judged, is_current, checked)
+
+
+def _progress_shown() -> Progress | None:
+    if (run_id := st.session_state.get(SHOWN)) is not None:
+        with contextlib.suppress(UnknownItem):  # it may have been deleted since
+            return resources.service().progress(run_id)
+    return None
+
+
+def _is_of(run: Run, bundle: Bundle) -> bool:
+    if run.bundle_digest == bundle.digest:
+        return True
+    with contextlib.suppress(UnknownItem):  # a run of a baseline has none
+        return _code_of(resources.service().bundle(run.bundle_digest or "")) == _code_of(bundle)
+    return False
+
+
+@functools.lru_cache(maxsize=CODE_KEPT)
+def _code_of(bundle: Bundle) -> tuple[tuple[str, str], ...]:
+    """The code of each file, without comments and layout; the whole text of one that Python cannot read."""
+    return tuple((file.name, _without_comments(file.code)) for file in bundle.files)
+
+
+def _without_comments(code: str) -> str:
+    try:
+        return ast.dump(syntax_tree(code))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return code
 
 
 def _judged_in(progress: Progress | None, task: Task, subgraph: Subgraph) -> Outcome | None:

@@ -49,7 +49,7 @@ def desk(here: BenchView, places: Sequence[DeltaGenerator], before: Callable[[],
     with centre:
         spec = bench.spec_for(task, Stage.CHECK)
         found = _findings(draft.bundle, spec.replacement_cap, spec.profile is Profile.PASSNET)
-        failed = editor.failures(here.outcome, found)
+        failed = editor.failures(here.outcome, draft.bundle, found)
         editor_pane(task, draft, here, graph, [*found, *failed])
     with right:
         apply = functools.partial(drafting.apply_lines, draft)

@@ -170,6 +170,9 @@ def misses(bundle: Bundle, match: MatchReport | None) -> list[Finding]:
     return found
 
 
-def failures(outcome: Outcome | None, found: Sequence[Finding]) -> list[Finding]:
-    """Return where the judge saw the passes fail, as findings that the static rules have not found."""
-    return [each for each in (outcome.findings if outcome else ()) if each not in found]
+def failures(outcome: Outcome | None, bundle: Bundle, found: Sequence[Finding]) -> list[Finding]:
+    """Return where the judge saw the passes fail, as findings that the static rules have not found; none if comments
+    have been changed since, and with them the lines."""
+    if outcome is None or outcome.bundle_digest != bundle.digest:
+        return []
+    return [each for each in outcome.findings if each not in found]

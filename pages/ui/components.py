@@ -63,21 +63,19 @@ def match_marks(match: MatchReport | None) -> dict[str, Any]:
 def verdict_card(
     outcome: Outcome, *, recorded: str = "", next_step: str | None = None, more: Callable[[], None] | None = None
 ) -> None:
-    """Draw the verdict, its reason, its conditions and one next step, with a link to the lesson that explains it unless
-    the step is given. more: draws what comes before the next step."""
+    """Draw the verdict, its cause and one next step, with a link to the lesson that explains it unless the step is
+    given; and, folded, noise and conditions. more: draws what comes before the next step."""
     words = VERDICTS[outcome.verdict]
+    times = times_words(outcome)
+    times_say_it = bool(times) and outcome.verdict in TIMED
     with st.container(border=True):
         headline(outcome)
-        if times := times_words(outcome):
+        if times:
             st.markdown(plain(times))
-            st.caption(plain(MEDIANS_SAID))
-        _reason(outcome.reason)
+        if not times_say_it:
+            _reason(outcome.reason)
         if outcome.verdict in RESTS_ON_EVIDENCE:
             evidence_list(outcome.evidence)
-        elif outcome.verdict in TIMED:
-            for each in outcome.evidence:
-                if each.topic == NOISE_FLOOR:
-                    st.caption(f"Noise floor: {plain(each.text)}")
         if concern := concerned(outcome):
             st.caption(f"Problem in {plain(concern)}.")
         for warning in outcome.warnings:
@@ -87,7 +85,12 @@ def verdict_card(
         st.markdown(f"**Next:** {next_step or plain(advising.next_step(outcome) or words.next_step)}")
         if next_step is None:
             learn_why("Learn why", resources.shared().course.explaining(outcome))
-        st.caption(" · ".join(plain(each) for each in conditions(outcome, recorded)))
+        with st.expander("Noise and conditions" if times_say_it else "Conditions", type="compact"):
+            if times_say_it:
+                _reason(outcome.reason)
+                noise = [each.text for each in outcome.evidence if each.topic == NOISE_FLOOR]
+                st.caption(plain(" ".join([*noise, MEDIANS_SAID])))
+            st.caption(" · ".join(plain(each) for each in conditions(outcome, recorded)))
 
 
 def learn_why(words: str, lesson: Lesson | None) -> None:

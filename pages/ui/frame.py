@@ -8,7 +8,7 @@ from typing import ParamSpec
 import streamlit as st
 from streamlit.navigation.page import Page
 
-from pages.ui import accounts, links, resources, visitors
+from pages.ui import accounts, finder, links, resources, visitors
 from pages.ui.built import component
 from pages.ui.copying import copy_button
 from pages.ui.text import count, plain
@@ -24,6 +24,7 @@ DEVICE_S = 0.1
 """How long a page waits for the name of the device before it is drawn without."""
 EMBEDDED = "<style>.stAppHeader, .st-key-strip { display: none } .stMainBlockContainer { padding-top: 0.5rem }</style>"
 """The style of a page inside another one (?embed=true), which has its own navigation."""
+CPU = "Judges values only: times on a CPU are not comparable."
 FAILURE = "failure"
 NOTICES = "notices"  # session state: the place above the page for errors that leave the page as it is
 APP = "PassNet Playground"
@@ -153,16 +154,18 @@ def report_failed_action() -> None:
 
 
 def strip(*, with_link: bool) -> None:
-    """Show where jobs run, how they are isolated, how many runs are under way, who is there where others are served,
-    and a button that copies the link."""
+    """Show the search, where jobs run, how they are isolated, how many runs are under way, who is there where others
+    are served, and a button that copies the link."""
     info = resources.shared().device_within(DEVICE_S)
     with st.container(horizontal=True, gap="small", key="strip"):
+        if st.button("Search", icon=":material/search:", type="tertiary", key="find", shortcut="Ctrl+K"):
+            finder.search_everywhere()
         if info is None:
             await_device()
         elif info.problem:
             st.badge(plain(f"Cannot judge: {info.problem}"), icon=":material/cloud_off:", color="orange")
         elif info.device is Device.CPU:
-            st.badge("CPU: values only, times are not comparable", icon=":material/memory:", color="gray")
+            st.badge("CPU", icon=":material/memory:", color="gray", help=CPU)
         else:
             st.badge(plain(info.label), icon=":material/developer_board:", color="green")
         if info is not None and not resources.serves_others():  # who serves others has a sandbox

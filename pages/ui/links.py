@@ -74,6 +74,11 @@ def arrive(*where: str) -> None:
                 _put(key, choice.value)
 
 
+def is_open(name: Name) -> bool:
+    """Return whether this page is the one that is open."""
+    return bool(st.session_state.get(_OPEN) == name)
+
+
 def came_back() -> bool:
     """Return whether the visitor came to this page by Back or Forward."""
     run = get_script_run_ctx()
@@ -94,7 +99,7 @@ def _chosen() -> dict[str, _Selection]:
 def link(name: Name, label: str, *, icon: str | None = None, **selected: str | None) -> None:
     """Draw a link to a page with these parameters in the URL, except those that are None. A link to the open page is
     drawn as a button that does the same."""
-    if st.session_state.get(_OPEN) == name:
+    if is_open(name):
         turn(label, icon=icon, **selected)
         return
     chosen = {key: value for key, value in selected.items() if value}

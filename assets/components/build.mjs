@@ -52,6 +52,7 @@ const files = [
   written("panes", await bundled("panes/index.js")),
   written("copy", await bundled("copy/index.js")),
   written("back", await bundled("back/index.js")),
+  written("cells", await bundled("cells/index.js")),
 ];
 const of = Object.fromEntries(
   sources(here)

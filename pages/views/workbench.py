@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.ui import bench, desk, drafting, example, frame, links, resources, score_strip, sharing, talk
+from pages.ui import bench, desk, drafting, example, frame, links, resources, score_strip, sharing, subgraph_strip, talk
 from pages.ui.drafting import EditorDraft
 from pages.ui.options import options_menu
 from pages.ui.panes import panes
@@ -32,7 +32,10 @@ def workbench(task: Task) -> None:
     score_strip.score_strip(here)
     if asked := links.selected("talk"):
         talk.drawer(task, draft, asked)
-    desk.desk(here, panes(desk.PANES, WIDTHS))
+    places = panes(desk.PANES, WIDTHS)
+    with places[0]:
+        subgraph_strip.subgraph_strip(here)
+    desk.desk(here, places)
     st.session_state[example.LAST] = dict(st.query_params)
 
 

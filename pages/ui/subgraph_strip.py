@@ -1,0 +1,110 @@
+"""A cell for each subgraph of a task, with what is known there of the passes in the editor. A click selects it."""
+
+import contextlib
+import itertools
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from pages.ui import bench, live, resources
+from pages.ui.bench import BenchView
+from pages.ui.built import component
+from pages.ui.components import subgraph_title
+from pages.ui.text import count
+from passnet_core.people.quotas import QuotaExceeded
+from passnet_core.records import ONLY_CHECKED, RIGHT, UNDECIDED, UNJUDGED, UNREPLACED, Outcome, Stage
+
+MOST_CHECKED = 48
+"""How many subgraphs of a task are checked while somebody types."""
+POLL_S, WAITED_S = 0.7, 0.3
+"""How often the strip looks for checks, and how long it waits for them each time."""
+KEY, CHOSEN = "subgraph-cells", "subgraph was chosen in the strip"
+
+
+def subgraph_strip(here: BenchView) -> None:
+    """Draw the strip of a task with several subgraphs. Until the passes are checked on all of them, look for more."""
+    if len(here.task.subgraphs) < 2:
+        return
+    known = _known(here, 0.0)
+    complete = len(known) == len(here.task.subgraphs) or not _may_check(here)
+    st.fragment(_strip, run_every=None if complete else live.poll_s(live.checks_ahead(), POLL_S))(here, complete)
+
+
+def _strip(here: BenchView, complete: bool) -> None:
+    if st.session_state.pop(CHOSEN, False):
+        st.rerun()
+    known = _known(here, 0.0 if complete else WAITED_S)
+    if not complete and len(known) == len(here.task.subgraphs):
+        st.rerun()
+    ids = [each.id for each in here.task.subgraphs]
+
+    def choose() -> None:
+        chosen = st.session_state[KEY].get("chosen")
+        if chosen in ids:
+            st.session_state["subgraph"] = chosen
+            st.session_state[CHOSEN] = True
+
+    component("cells")(key=KEY, data=_data(here, known), on_chosen_change=choose)
+
+
+def _data(here: BenchView, known: Mapping[str, Outcome]) -> dict[str, Any]:
+    task = here.task
+    by_dtype = itertools.groupby(sorted(task.subgraphs, key=lambda each: each.dtype), key=lambda each: each.dtype)
+    return {
+        "label": f"{count(len(task.subgraphs), 'subgraph')} of {task.id}",
+        "groups": [
+            {
+                "name": dtype,
+                "cells": [
+                    {
+                        "id": each.id,
+                        "state": _state(known.get(each.id)),
+                        "title": f"{subgraph_title(each)}: {_words(known.get(each.id))}",
+                        "selected": each.id == here.subgraph.id,
+                    }
+                    for each in alike
+                ],
+            }
+            for dtype, alike in by_dtype
+        ],
+    }
+
+
+def _state(outcome: Outcome | None) -> str:
+    if outcome is None or outcome.verdict in UNJUDGED | UNDECIDED:
+        return "unknown"
+    if outcome.verdict in RIGHT | ONLY_CHECKED:
+        return "right" if outcome.verdict in RIGHT else "matched"
+    return "unmatched" if outcome.verdict in UNREPLACED else "wrong"
+
+
+def _words(outcome: Outcome | None) -> str:
+    return outcome.verdict.value if outcome else "not checked"
+
+
+def _known(here: BenchView, seconds: float) -> dict[str, Outcome]:
+    """What is known of these passes by subgraph id: by the run that is shown, or else by checks, for which this waits
+    so many seconds and which go on."""
+    outcomes = here.progress.outcomes if here.progress and here.is_current else ()
+    known = {each.subgraph_id: each for each in outcomes if each.task_id == here.task.id}
+    if here.outcome is not None:
+        known.setdefault(here.subgraph.id, here.outcome)
+    if here.subgraph.id in known and _may_check(here):
+        spec, until = bench.spec_for(here.task, Stage.CHECK), time.monotonic() + seconds
+        with contextlib.suppress(QuotaExceeded):  # the pane says so, where it waits for the check
+            for each in here.task.subgraphs:
+                if each.id in known:
+                    continue
+                left = max(0.0, until - time.monotonic())
+                checked = resources.service().check_within(here.task, here.draft.bundle, spec, each.id, left)
+                if checked is None:
+                    break
+                known[each.id] = checked
+    return known
+
+
+def _may_check(here: BenchView) -> bool:
+    """Whether checks of all subgraphs are no burden: of a short task, for the person at this machine."""
+    return bool(here.draft.bundle.files) and len(here.task.subgraphs) <= MOST_CHECKED and not resources.serves_others()

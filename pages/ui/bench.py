@@ -41,7 +41,8 @@ class BenchView:
     """A task, a subgraph and a draft, with what is known of them.
 
     progress: of the run in the URL. judged: what that run says of this subgraph. is_current: whether the run is of the
-    passes in the editor, comments and layout aside. checked: a check of these passes; None while it is under way, or if the run says more."""
+    passes in the editor, comments and layout aside. checked: a check of these passes; None while it is under way, or if
+    the run says more."""
 
     task: Task
     subgraph: Subgraph

@@ -1,11 +1,11 @@
 """The section of the Scores page about the subgraphs that TorchInductor slows down."""
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from pages.ui import frame, links, measured, resources
+from pages.ui import frame, links, resources
 from pages.ui.components import clock_note, clocks_apart
 from pages.ui.filters import INDUCTOR_SLOWER
 from pages.ui.plots import described, leave_for, picked_fields
@@ -23,7 +23,8 @@ from passnet_core.leaderboard.inductor_effects import (
     shares,
     spent,
 )
-from passnet_core.records import BASELINE_NAMES, Baseline, Clock, contender_names
+from passnet_core.records import BASELINE_NAMES, Baseline, Clock, Contender, contender_names
+from passnet_core.store.rows import BaselineRow
 
 SHARES = "shares"
 GROUPINGS = {each.value: each for each in Grouping}
@@ -32,9 +33,25 @@ FILTERS: Mapping[Grouping, str] = {Grouping.OPERATIONS: "size", Grouping.DTYPE: 
 """The parameters of Explore that select a group."""
 
 
-def inductor_section() -> None:
+def why_slower(rows: Sequence[BaselineRow]) -> str:
+    """Return in one sentence where TorchInductor's calls gain and where they lose, over the rows that its section shows
+    first; empty if their kernels were not timed."""
+    first = next(iter(grounds(rows)), None)
+    found = {each.contender: each for each in spent([row for row in rows if ground_of(row) == first])}
+    if first is None or len(found) < 2:
+        return ""
+    eager, inductor = found[Contender.EAGER], found[Contender.BASELINE]
+    if not inductor.kernels_us or not eager.around_us:
+        return ""
+    faster, longer = eager.kernels_us / inductor.kernels_us, inductor.around_us / eager.around_us
+    return (
+        f"In {first.capture.value} capture its kernels are {faster:.1f} times as fast as eager's; outside of them a"
+        f" call takes {longer:.1f} times as long."
+    )
+
+
+def inductor_section(rows: Sequence[BaselineRow]) -> None:
     """Show which share of subgraphs Inductor slows down, by clock or kind, and where the time goes."""
-    rows = measured.baseline_rows()
     if not rows:
         return
     left, right = st.columns([3, 1], vertical_alignment="bottom", gap="small")

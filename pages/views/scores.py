@@ -10,8 +10,9 @@ import streamlit as st
 
 from pages.ui import frame, links, live, measured, resources
 from pages.ui.components import PROFILES, clock_note, clocks_apart
-from pages.ui.inductor import inductor_section
+from pages.ui.inductor import inductor_section, why_slower
 from pages.ui.plots import described, leave_if_asked, picked_point
+from pages.ui.score_filters import NO_FILTERS, ScoreFilters, filter_row
 from pages.ui.score_views import BEHIND, Look, downloads, views
 from pages.ui.submissions import submissions_section
 from pages.ui.text import count, plain, recorded, span
@@ -106,18 +107,18 @@ def choose_board(boards: Sequence[Board], board: Board) -> None:
         )
 
 
-def caption(board: Board, *, aborts_fail: bool) -> str:
-    """Describe a board in one line: subgraphs measured, device, capture, rules, whether aborts count, days, clock
-    version if it is an older one, noise floor, recorded sources."""
-    pieces = [
+def caption(board: Board, *, aborts_fail: bool) -> list[str]:
+    """Describe a board: subgraphs measured, device, capture, rules, whether aborts count, days, clock version if it is
+    an older one, noise floor, recorded sources."""
+    return [
         f"{len(board.places):,} of {count(board.total, 'subgraph')} of {count(len(board.task_ids), 'task')}",
         board.device,
-        f"{board.capture.value} capture, end to end",
+        f"{board.capture.value} capture",
+        "end to end",
         f"judged by: {PROFILES[board.profile]}",
         *(["aborts count as failures"] if aborts_fail else []),
         *conditions_of(board),
     ]
-    return " · ".join(pieces)
 
 
 def conditions_of(each: Board | Headline) -> list[str]:
@@ -130,9 +131,12 @@ def conditions_of(each: Board | Headline) -> list[str]:
     ]
 
 
-def finding_first(found: Headline) -> None:
-    """Say, before anything else, what TorchInductor slows down and what the best solver makes of the same subgraphs."""
+def finding_first(found: Headline, why: str) -> tuple[str, ...]:
+    """Say, before anything else, what TorchInductor slows down, why, and what the best solver makes of the same
+    subgraphs. Return the conditions that are said with it."""
     st.header(plain(headline(found)), anchor="finding")
+    if found.inductor and why:
+        st.markdown(plain(why))
     if found.inductor and found.solver:
         st.subheader(plain(solver_sentence(found)), anchor=False)
     total = f"{len(found.places):,} of {count(found.total, 'subgraph')}" if found.total else ""
@@ -143,9 +147,10 @@ def finding_first(found: Headline) -> None:
         f"judged by: {PROFILES[found.profile]}",
         *conditions_of(found),
         medians(found),
-        "slower: the whole 95% interval is below eager's time and beyond the noise floor",
+        "slower: the whole 95% interval of the speedup is below 1 and beyond the noise floor",
     )
     st.caption(" · ".join(plain(each) for each in pieces if each))
+    return pieces
 
 
 def table(lines: Sequence[Ranked], t: int, others: Sequence[Ranked], other: str) -> None:
@@ -194,13 +199,14 @@ def curve_rows(points: Sequence[CurvePoint]) -> list[dict[str, object]]:
     return [{"solver": each.solver, "t": each.t, "ES": each.es, "low": each.low, "high": each.high} for each in points]
 
 
-def scores(boards: Sequence[Board]) -> None:
+def scores(boards: Sequence[Board], filters: ScoreFilters, said: Sequence[str]) -> None:
+    """Show ES(t) and the ranking. said: conditions that the page has said already."""
     left, right = st.columns([3, 1], vertical_alignment="bottom", gap="small")
     with right, st.popover("Board and rules", icon=":material/tune:", width="content"):
         profile = choose_profile(boards)
         aborts_fail = profile is Profile.PASSNET and count_aborts()
         if aborts_fail:
-            boards = measured.boards(aborts_fail=True)
+            boards = filters.boards(measured.boards(aborts_fail=True))
         here = [each for each in boards if each.profile is profile]
         place = st.container()
         errors = st.segmented_control(
@@ -217,7 +223,7 @@ def scores(boards: Sequence[Board]) -> None:
     left.subheader(f"ES\\(t\\): {plain(board_names(here)[board.id])}", anchor="scores")
     interpretation = Interpretation(errors or Interpretation.DEFAULT.value)
     conditions = caption(board, aborts_fail=aborts_fail)
-    st.caption(plain(conditions))
+    st.caption(plain(" · ".join(each for each in conditions if each not in said)))
     if apart := clocks_apart(of_other_clocks(board, boards)):
         st.caption(apart)
     above = st.container()
@@ -232,7 +238,7 @@ def scores(boards: Sequence[Board]) -> None:
         for line in sorted(lines, key=lambda line: line.contestant.name)
         for level in line.report.levels
     ]
-    look = Look(board, boards, t, interpretation, lines, conditions)
+    look = Look(board, boards, t, interpretation, lines, " · ".join(conditions))
     draw = functools.partial(curve_chart, points, t, look.drawn)
     above.vega_lite_chart(
         described(draw),
@@ -297,11 +303,16 @@ leave_if_asked()
 st.title("Scores")
 if not live.await_recorded():
     st.stop()
-available = measured.boards()
+every, every_row = measured.boards(), measured.baseline_rows()
+filters = filter_row(every, every_row) if every else NO_FILTERS
+available, rows = filters.boards(every), filters.rows(every_row)
+said: tuple[str, ...] = ()
 if found := finding(available):
-    finding_first(found)
+    said = finding_first(found, why_slower(rows))
 if available:
-    scores(available)
+    scores(available, filters, said)
+elif every:
+    st.info("No measured subgraph has all of this. Remove a filter.", icon=":material/filter_alt_off:")
 else:
     st.info(
         "Nothing has been measured yet. Scores need times, and times need a GPU: run passes on a machine that has one, "
@@ -311,4 +322,4 @@ else:
     links.link("runs", "Import a run", icon=":material/upload_file:")
     submissions_section()
 models_section()
-inductor_section()
+inductor_section(rows)

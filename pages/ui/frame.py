@@ -157,7 +157,7 @@ def strip(*, with_link: bool) -> None:
     """Show the search, where jobs run, how they are isolated, how many runs are under way, who is there where others
     are served, and a button that copies the link."""
     info = resources.shared().device_within(DEVICE_S)
-    with st.container(horizontal=True, gap="small", key="strip"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="strip"):
         if st.button("Search", icon=":material/search:", type="tertiary", key="find", shortcut="Ctrl+K"):
             finder.search_everywhere()
         if info is None:

@@ -56,7 +56,7 @@ def test_hints_come_one_by_one_and_the_solution_leaves_ones_own_passes_alone(vis
 
 def test_all_stars_need_the_variant_that_is_kept_back_and_lead_on(visit: Visit, service: Service) -> None:
     app = visit("learn", lesson=FIRST)
-    Editor(app).hold(PASS + "# WRONG\n").run()
+    Editor(app).hold(PASS + "WRONG = 1\n").run()
     button(app, "Run").click().run()
     until(app, "The kernel computes something else.")
     assert service.attempts(VISITOR)[FIRST].grade.passed is False

@@ -140,7 +140,7 @@ def test_older_outcomes_are_drawn_from_what_they_have(visit: Visit, judge: FakeB
     assert "Read from the pass's source" in read(app)
     assert "Nodes: `tmp_0`, `tmp_1`" in read(app)
     assert "The pattern of add_relu" in graphs(app)
-    app = checked(visit, judge, PASS + "# SIGMOID\n", answer)
+    app = checked(visit, judge, PASS + "SIGMOID = 1\n", answer)
     assert "Attempt 1 of 1 of pass `add_relu`" in read(app)
     assert graphs(app)["The subgraph"]["reason"] == "The pattern wants relu, the graph has sigmoid."
 

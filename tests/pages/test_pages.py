@@ -362,3 +362,11 @@ def test_scores_say_what_inductor_slows_down(visit: Visit) -> None:
     (times,) = [each for each in tables if "share of kernels" in each]
     assert list(times["contender"]) == ["eager", "TorchInductor"]
     assert not visit("scores", by="rubbish", clock="rubbish", ground="rubbish").exception
+
+
+def test_a_search_without_result_offers_a_likely_spelling(visit: Visit) -> None:
+    app = visit("explore", q="sigmod")
+    assert "No task matches" in texts(app)
+    button(app, "Did you mean “sigmoid”?").click().run()
+    assert app.text_input(key="q").value == "sigmoid"
+    assert "No task matches" not in texts(app)

@@ -61,7 +61,7 @@ def test_right_passes_get_an_estimate_that_says_what_it_is_of(visit: Visit, serv
     button(app, "Run").click().run()
     until(app, "Right")
     assert re.fullmatch(r"about [\d.]+, estimated: 1 launch, 1.50 times the least bytes", strip(app)["yours"])
-    Editor(app).hold(PASS + "# WRONG\n").run()
+    Editor(app).hold(PASS + "WRONG = 1\n").run()
     button(app, "Run").click().run()
     until(app, "Wrong")
     assert strip(app)["yours"] == "wrong values"
@@ -72,9 +72,21 @@ def test_passes_that_were_judged_have_their_verdict_again_after_an_edit_is_undon
     Editor(app).hold(PASS + "# mine\n").run()
     button(app, "Run").click().run()
     until(app, "Right")
-    Editor(app).hold(PASS + "# SIGMOID\n").run()
+    Editor(app).hold(PASS + "SIGMOID = 1\n").run()
     until(app, "No match")
     Editor(app).hold(PASS + "# mine\n").run()
     assert "Right, not timed" in texts(app)
     again = visit("workbench", task=TASK_ID)
     assert "Right, not timed" in texts(again)
+
+
+def test_a_comment_does_not_take_a_verdict_away(visit: Visit) -> None:
+    app = visit("workbench", task=TASK_ID)
+    Editor(app).hold(PASS + "MINE = 1\n").run()
+    button(app, "Run").click().run()
+    until(app, "Right, not timed")
+    Editor(app).hold("# one line more\n" + PASS + "MINE = 1  # as before\n").run()
+    assert "Right, not timed" in texts(app)
+    Editor(app).hold(PASS + "MINE = 2\n").run()
+    until(app, "Matches")
+    assert "Right, not timed" not in texts(app)

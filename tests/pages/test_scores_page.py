@@ -272,3 +272,16 @@ def test_the_leaderboard_says_who_cannot_be_told_apart_and_keeps_others_figures_
     (published,) = [each for each in named if "Claude Opus 4.6" in set(each["solver"])]
     assert list(published["aggregate score"])[:2] == [1.0, 0.706]
     assert "Not judged here" in read(app)
+
+
+def test_filters_hold_for_every_figure(visit: Visit, service: Service) -> None:
+    app = visit("scores", dtypes="float16")
+    assert "1 of 2 subgraphs of 1 task" in read(app)
+    assert "of 1 subgraph are slower" in read(app)
+    assert set(table(app, "counts")["subgraph"]) == {"float16/96/toy"}
+    assert not visit("scores", operators="add", capture="direct").info
+    assert "No measured subgraph has all of this" in read(visit("scores", dtypes="float16", times="1 ms and more"))
+
+
+def test_what_the_headline_says_is_not_said_again(visit: Visit) -> None:
+    assert read(visit("scores")).count("2 of 4 subgraphs of 1 task") <= 1

@@ -170,7 +170,7 @@ def test_another_draft_opens_where_the_newest_one_was_opened_without_being_named
 
 def test_a_click_judges_the_text_and_the_subgraph_that_arrive_with_it(visit: Visit, service: Service) -> None:
     app = visit("workbench", task=TASK_ID, bundle=REFERENCE_NAME)
-    Editor(app).hold(PASS + "# WRONG\n")
+    Editor(app).hold(PASS + "WRONG = 1\n")
     app.selectbox(key="subgraph").set_value(task().subgraphs[1].id)
     button(app, "Run").click()
     app.run()
@@ -179,7 +179,7 @@ def test_a_click_judges_the_text_and_the_subgraph_that_arrive_with_it(visit: Vis
     assert service.run(run_id).label == f"{REFERENCE_NAME}, edited"
     (judged,) = service.outcomes(run_id)
     assert judged.subgraph_id == task().subgraphs[1].id
-    assert service.bundle(service.run(run_id).bundle_digest or "").passes[0].code == PASS + "# WRONG\n"
+    assert service.bundle(service.run(run_id).bundle_digest or "").passes[0].code == PASS + "WRONG = 1\n"
 
 
 def test_passnets_rules_come_with_their_cap(visit: Visit, service: Service) -> None:
@@ -215,7 +215,7 @@ class TestOnAGpu:
 
 def test_check_says_where_a_pattern_misses(visit: Visit) -> None:
     app = visit("workbench", task=TASK_ID, bundle=REFERENCE_NAME)
-    Editor(app).hold(PASS + "# SIGMOID\n")
+    Editor(app).hold(PASS + "SIGMOID = 1\n")
     button(app, "Check").click()
     app.run()
     until(app, "No match")
@@ -428,7 +428,7 @@ def test_rules_and_misses_are_marked_in_the_editor(visit: Visit) -> None:
     Editor(app).hold("import torch.nn\n" + PASS).run()
     (finding,) = [each for each in Editor(app).given["findings"] if each["source"] == "forbidden-import"]
     assert (finding["file"], finding["line"], finding["fatal"]) == ("add_relu.py", 1, True)
-    until(Editor(app).ask("check", PASS + "# SIGMOID\n"), "No match")
+    until(Editor(app).ask("check", PASS + "SIGMOID = 1\n"), "No match")
     (miss,) = [each for each in Editor(app).given["findings"] if each["source"] == "no match"]
     assert not miss["fatal"]
     assert PASS.split("\n")[miss["line"] - 1].startswith("def pattern")

@@ -1,4 +1,5 @@
 var i=`[role="toolbar"] {
+  padding: 3px; /* room for the outline of the selected cell */
   display: flex;
   flex-wrap: wrap;
   gap: 0.25rem 0.9rem;

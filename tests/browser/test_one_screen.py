@@ -38,6 +38,31 @@ def test_what_is_typed_is_checked_without_a_click_and_a_link_carries_it(open_pag
     expect(stranger.get_by_role("heading", name="Matches")).to_be_visible()
 
 
+def test_ctrl_k_leads_from_the_editor_to_what_is_searched(open_page: OpenPage) -> None:
+    page = open_page(f"/workbench?task={TASK_ID}-wide")
+    expect(editor(page)).to_contain_text("def pattern")
+    editor(page).click()
+    page.keyboard.press("Control+k")
+    search = page.get_by_role("dialog").get_by_role("textbox")
+    search.fill("bloom-gelu-tahn")
+    expect(page.get_by_text("Nothing found")).to_be_visible()
+    search.fill("bloom-gelu")
+    page.get_by_role("dialog").get_by_role("button", name=re.compile("^.*bloom-gelu-tanh")).first.click()
+    expect(page.get_by_role("heading", name="bloom-gelu-tanh", level=1)).to_be_visible()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+def test_a_cell_of_the_strip_opens_its_subgraph(open_page: OpenPage) -> None:
+    page = open_page(f"/workbench?task={TASK_ID}-wide")
+    cells = page.get_by_role("toolbar", name=re.compile("^2 subgraphs")).get_by_role("button")
+    expect(cells.nth(1)).to_have_accessible_name(re.compile("matches$"))
+    first = cells.nth(0)
+    expect(first).to_have_attribute("aria-pressed", "false")
+    first.click()
+    expect(first).to_have_attribute("aria-pressed", "true")
+    expect(page).to_have_url(re.compile("subgraph=float16"))
+
+
 def test_an_address_that_names_nothing_leaves_the_editor(open_page: OpenPage) -> None:
     page = open_page(f"/workbench?task={TASK_ID}-wide&run=nothing&subgraph=nothing&bundle=nothing")
     expect(page.get_by_text("Not found")).to_have_count(3)

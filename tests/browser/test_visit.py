@@ -141,13 +141,13 @@ def test_two_tabs_that_change_one_draft_lose_nothing(open_page: OpenPage) -> Non
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_every_page_draws_in_both_themes(open_page: OpenPage, scheme: str) -> None:
     page = open_page("/", scheme)
-    expect(page.get_by_role("heading", name="PassNet Playground")).to_be_visible()
+    expect(page.get_by_role("heading", name=TASK_ID, exact=True, level=1)).to_be_visible()
     lightness = page.evaluate(
         "getComputedStyle(document.querySelector('.stApp')).backgroundColor.match(/\\d+/g).slice(0, 3).map(Number)"
     )
     assert (sum(lightness) > 3 * 128) == (scheme == "light")
-    expect(page).to_have_title("PassNet Playground")
-    for name in ("Explore", "Runs", "Scores", "Help", "Workbench"):
+    expect(page).to_have_title(f"{TASK_ID} · Workbench · PassNet Playground")
+    for name in ("Explore", "Runs", "Scores", "Help"):
         page.get_by_test_id("stHeader").get_by_role("link", name=name).click()
         expect(page).to_have_title(f"{name} · PassNet Playground")
         expect(page.get_by_role("heading", name=name, exact=True, level=1)).to_be_visible()

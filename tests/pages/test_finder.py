@@ -30,7 +30,7 @@ def test_lessons_and_runs_are_found(visit: Visit, service: Service) -> None:
     service.wait_until_imported()
     title = service.course.lessons[0].title
     assert f"Lesson: {title}" in labels(found(visit, "explore", title.upper()))
-    assert "Run: " in labels(found(visit, "explore", "add"))
+    assert "Run: " in labels(found(visit, "explore", "recorded-passes"))
 
 
 def test_nothing_found_is_said_with_what_may_be_meant(visit: Visit) -> None:

@@ -112,7 +112,7 @@ def pytest_configure_node(node: Any) -> None:
     node.workerinput["unchanged"] = sorted(node.config.stash[UNCHANGED])
 
 
-@pytest.hookimpl(tryfirst=True)
+@pytest.hookimpl(trylast=True)  # after -m: what it deselects is no part of this run
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     settled = [item for item in items if is_settled(item.keywords)]
     known, unchanged = which.recorded(), config.stash[UNCHANGED]

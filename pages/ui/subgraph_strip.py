@@ -4,6 +4,7 @@ import contextlib
 import itertools
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
@@ -23,21 +24,35 @@ POLL_S, WAITED_S = 0.7, 0.3
 KEY, CHOSEN = "subgraph-cells", "subgraph was chosen in the strip"
 
 
+@dataclass
+class _Filling:
+    """A strip that is being filled. known: what is known by subgraph id. drawn: whether it has been drawn."""
+
+    here: BenchView
+    known: dict[str, Outcome]
+    drawn: bool = False
+
+    @property
+    def complete(self) -> bool:
+        return len(self.known) == len(self.here.task.subgraphs) or not _may_check(self.here)
+
+
 def subgraph_strip(here: BenchView) -> None:
     """Draw the strip of a task with several subgraphs. Until the passes are checked on all of them, look for more."""
-    if len(here.task.subgraphs) < 2:
-        return
-    known = _known(here, 0.0)
-    complete = len(known) == len(here.task.subgraphs) or not _may_check(here)
-    st.fragment(_strip, run_every=None if complete else live.poll_s(live.checks_ahead(), POLL_S))(here, complete)
+    if len(here.task.subgraphs) > 1:
+        filling = _Filling(here, _known(here, 0.0))
+        poll_s = None if filling.complete else live.poll_s(live.checks_ahead(), POLL_S)
+        st.fragment(_strip, run_every=poll_s)(filling)
 
 
-def _strip(here: BenchView, complete: bool) -> None:
+def _strip(filling: _Filling) -> None:
     if st.session_state.pop(CHOSEN, False):
         st.rerun()
-    known = _known(here, 0.0 if complete else WAITED_S)
-    if not complete and len(known) == len(here.task.subgraphs):
-        st.rerun()
+    here = filling.here
+    if filling.drawn and not filling.complete:
+        # the page as a whole is not drawn again for this: that would take away what it said of an action
+        filling.known |= _known(here, WAITED_S)
+    filling.drawn = True
     ids = [each.id for each in here.task.subgraphs]
 
     def choose() -> None:
@@ -46,7 +61,7 @@ def _strip(here: BenchView, complete: bool) -> None:
             st.session_state["subgraph"] = chosen
             st.session_state[CHOSEN] = True
 
-    component("cells")(key=KEY, data=_data(here, known), on_chosen_change=choose)
+    component("cells")(key=KEY, data=_data(here, filling.known), on_chosen_change=choose)
 
 
 def _data(here: BenchView, known: Mapping[str, Outcome]) -> dict[str, Any]:

@@ -244,14 +244,14 @@ def test_an_old_verdict_is_marked_once_the_text_has_changed(visit: Visit) -> Non
     until(app, "Right, not timed")
     judged = Editor(app).text
     assert "This result is for different code" not in texts(app)
-    Editor(app).hold(PASS + "\n# changed\n").run()
+    Editor(app).hold(PASS + "\nCHANGED = 1\n").run()
     assert "This result is for different code" in texts(app)
     button(app, "Load that code").click().run()
     assert Editor(app).text == judged
     assert "This result is for different code" not in texts(app)
     assert "Right, not timed" in texts(app)
     app.selectbox(key="bundle").set_value(f"{REFERENCE_NAME}.1").run()
-    assert Editor(app).text == PASS + "\n# changed\n", "the draft stays as it was"
+    assert Editor(app).text == PASS + "\nCHANGED = 1\n", "the draft stays as it was"
 
 
 def test_start_over_puts_back_the_beginning(visit: Visit) -> None:

@@ -15,6 +15,7 @@ import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import streamlit as st
 
@@ -38,13 +39,22 @@ SOLUTION = "solution"
 """The slot with the solution of a lesson."""
 COPY = re.compile(r"(?P<original>.+)\.[1-9]\d*", re.DOTALL)
 """The slot of a copy: the slot of its original, and which copy of it this is."""
-COMING = "copy that is coming"  # session state: (task, slot, the copy of it to which the page turns)
+NOTES = "notes on drafts"  # session state
+COMING = "copy that is coming"  # in the notes: (task, slot, the copy of it to which the page turns)
 APPLIED = "applied"  # session state: (digest of the passes after the last suggested edit, what it changed)
 TEMPLATES = tuple(
     Template((ast.get_docstring(syntax_tree(code)) or "").partition("\n")[0], code)
     for code in (file.read_text(encoding="utf-8") for file in sorted((ASSETS / "templates").glob("*.py")))
 )
 """Templates for a new file, titled by the first line of their docstring: passes of the usual kinds, and a helper."""
+
+
+def _notes() -> dict[str, Any]:
+    """What this tab knows of its drafts, by the keys of their slots. Whoever saves a draft takes this dictionary first:
+    Streamlit may end a run for a newer one wherever it touches the session's state, also between the saving and the
+    note of what was saved, and then the tab would take its own text for another tab's."""
+    found: dict[str, Any] = st.session_state.setdefault(NOTES, {})
+    return found
 
 
 @dataclass(frozen=True)
@@ -54,11 +64,14 @@ class Slot:
 
     @property
     def revision(self) -> int:
-        return st.session_state.get(self._revision_key, 0)
+        found: int = _notes().get(self._revision_key, 0)
+        return found
 
-    def renew(self) -> None:
-        """Mark the text that the editor holds as out of date: another text replaces it."""
-        st.session_state[self._revision_key] = self.revision + 1
+    def renew(self, notes: dict[str, Any] | None = None) -> None:
+        """Mark the text that the editor holds as out of date: another text replaces it. notes: as _notes returned them
+        before that text was saved."""
+        notes = _notes() if notes is None else notes
+        notes[self._revision_key] = notes.get(self._revision_key, 0) + 1
 
     @property
     def _revision_key(self) -> str:
@@ -79,7 +92,8 @@ class Slot:
     def document(self) -> str:
         """What the editor calls this text. A copy goes on with the text, and the history of its changes, in which it
         was begun; its original is a new text from then on."""
-        return st.session_state.get(self._document_key, f"{self.editor} {self.name}")
+        found: str = _notes().get(self._document_key, f"{self.editor} {self.name}")
+        return found
 
     @property
     def _document_key(self) -> str:
@@ -92,14 +106,14 @@ class Slot:
     @property
     def seen(self) -> int | None:
         """The place of the saved draft that this tab shows and changes; None: there was none."""
-        if self._seen_key not in st.session_state:
+        if self._seen_key not in (notes := _notes()):
             newest = self.saved()
-            self.see(newest.place if newest else None)
-        found: int | None = st.session_state[self._seen_key]
+            notes[self._seen_key] = newest.place if newest else None
+        found: int | None = notes[self._seen_key]
         return found
 
     def see(self, place: int | None) -> None:
-        st.session_state[self._seen_key] = place
+        _notes()[self._seen_key] = place
 
     @property
     def _seen_key(self) -> str:
@@ -110,10 +124,11 @@ class Slot:
         nothing and returns None if another tab has saved something else since."""
         if self.stays:
             return self._copy(bundle)
+        notes = _notes()
         place = resources.service().save_draft(self.task_id, self.name, bundle, self.seen)
         if place is None:
             return None
-        self.see(place)
+        notes[self._seen_key] = place
         return self
 
     def _copy(self, bundle: Bundle) -> "Slot":
@@ -122,19 +137,19 @@ class Slot:
             return self
         taken = {each.slot for each in resources.service().drafts() if each.task_id == self.task_id}
         names = (f"{self.name}.{number}" for number in itertools.count(1))
+        notes, document, revision = _notes(), self.document, self.revision
         # another tab may take a name at the same time
         copy = next(
             slot
             for slot in (Slot(self.task_id, name) for name in names if name not in taken)
             if slot.seen is None and slot.save(bundle)
         )
-        st.session_state[copy._document_key] = self.document
-        st.session_state[copy._revision_key] = self.revision
+        notes[copy._document_key], notes[copy._revision_key] = document, revision
         # what the editor sends before it hears of the copy belongs to the copy too
-        st.session_state[_went_key(self.task_id, self.name, self.revision)] = copy.name
-        self.renew()
-        st.session_state[self._document_key] = f"{self.editor} {self.name} after {copy.name}"
-        st.session_state[COMING] = (self.task_id, self.name, copy.name)
+        notes[_went_key(self.task_id, self.name, revision)] = copy.name
+        self.renew(notes)
+        notes[self._document_key] = f"{self.editor} {self.name} after {copy.name}"
+        notes[COMING] = (self.task_id, self.name, copy.name)
         return copy
 
     @property
@@ -216,7 +231,7 @@ def slot_titles(task: Task, asked: str | None) -> dict[str, str]:
 
 def turn_to_copy(task: Task) -> None:
     """Turn to the copy in which the text of the open slot is saved now. Call it before the slots are drawn."""
-    task_id, name, copy = st.session_state.pop(COMING, ("", "", ""))
+    task_id, name, copy = _notes().pop(COMING, ("", "", ""))
     if task_id == task.id and st.session_state.get("bundle", links.selected("bundle")) == name:
         st.session_state["bundle"] = copy
 
@@ -370,7 +385,7 @@ def save_text(task: Task, held: EditorMessage) -> EditorDraft | None:
 
 def _went(task_id: str, name: str, revision: int) -> str:
     """Return the copy that the text of a slot went into, of which the editor may not have heard, or else the slot."""
-    copy: str = st.session_state.get(_went_key(task_id, name, revision), name)
+    copy: str = _notes().get(_went_key(task_id, name, revision), name)
     return copy
 
 
@@ -481,7 +496,8 @@ def apply_lines(draft: EditorDraft, name: str, changes: Sequence[LineChange]) ->
 
 
 def _replace(draft: EditorDraft, bundle: Bundle) -> None:
+    notes = _notes()
     slot = draft.place.save(bundle)
     if slot is None:
         raise BadInput("Another tab has changed these passes. Choose above whose text stays, then do this again.")
-    slot.renew()
+    slot.renew(notes)

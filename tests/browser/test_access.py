@@ -19,12 +19,12 @@ FADED_S = 7.0
 FADING = "document.getAnimations().some(each => each instanceof CSSTransition)"
 LOOKS = 3
 PAGES = {
-    "/": "PassNet Playground",
+    "/": TASK_ID,
     "/learn": "Learn to write passes",
     f"/learn?lesson={LESSONS[0]}": "1. A title",
     "/explore": "Explore",
     f"/explore?task={TASK_ID}": TASK_ID,
-    "/workbench": "Workbench",
+    "/workbench": TASK_ID,
     f"/workbench?task={TASK_ID}&bundle={REFERENCE_NAME}": TASK_ID,
     f"/workbench?task={TASK_ID}&talk=new": "Have a language model write the passes",
     "/workbench?task=clip-quick-gelu&talk=rules": "Passes written by rules",

@@ -16,6 +16,7 @@ CORE = PROJECT / "passnet_core"
 ARCHITECTURE = (PROJECT / "docs" / "architecture.md").read_text()
 INSTALLING = (PROJECT / "docs" / "installing.md").read_text()
 JUDGE = (PROJECT / "docs" / "judge.md").read_text()
+INPUTS = (PROJECT / "docs" / "inputs.md").read_text()
 COMMAND_LINE = (PROJECT / "docs" / "command-line.md").read_text()
 HELP_ON_COMMANDS = (PROJECT / "assets" / "help" / "command-line.md").read_text()
 MAKEFILE = (PROJECT / "Makefile").read_text()
@@ -206,12 +207,12 @@ def test_every_clock_is_documented() -> None:
 
 def test_every_input_draw_is_documented() -> None:
     draws = constant("judge/numerics/input_draws.py", "INPUT_DRAWS")
-    assert tuple(cells[0] for cells in rows(section(JUDGE, "Inputs"), "input set")) == draws
+    assert tuple(cells[0] for cells in rows(section(INPUTS, "Input sets"), "input set")) == draws
 
 
 def test_every_further_draw_is_documented() -> None:
     draws = constant("judge/numerics/input_draws.py", "FURTHER_DRAWS")
-    assert tuple(cells[0] for cells in rows(section(JUDGE, "Inputs"), "further draw")) == draws
+    assert tuple(cells[0] for cells in rows(section(INPUTS, "Inputs that tell"), "further draw")) == draws
 
 
 def test_the_profiles_differ_as_documented() -> None:

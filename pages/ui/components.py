@@ -85,7 +85,7 @@ def verdict_card(
         st.markdown(f"**Next:** {next_step or plain(advising.next_step(outcome) or words.next_step)}")
         if next_step is None:
             learn_why("Learn why", resources.shared().course.explaining(outcome))
-        with st.expander("Noise and conditions" if times_say_it else "Conditions", type="compact"):
+        with st.expander("Noise and conditions" if times_say_it else "Conditions"):
             if times_say_it:
                 _reason(outcome.reason)
                 noise = [each.text for each in outcome.evidence if each.topic == NOISE_FLOOR]

@@ -13,6 +13,7 @@ from pages.ui.text import count, key_of, plain
 TASKS_SHOWN, LESSONS_SHOWN, RUNS_SHOWN = 6, 4, 4
 RUNS_SEARCHED = 200
 """Among how many of the newest runs the search looks."""
+OPEN = "search is open"  # session state
 ICONS: Mapping[links.Name, str] = {
     "explore": ":material/travel_explore:",
     "workbench": ":material/construction:",
@@ -30,8 +31,20 @@ class Destination:
     selected: Mapping[str, str] = field(default_factory=dict)
 
 
-@st.dialog("Search", width="large")
-def search_everywhere() -> None:
+def finder() -> None:
+    """Draw the button of the search, and the search while it is open: also when the page is drawn anew meanwhile."""
+    if st.button("Search", icon=":material/search:", type="tertiary", key="find", shortcut="Ctrl+K"):
+        st.session_state[OPEN] = True
+    if st.session_state.get(OPEN):
+        _search()
+
+
+def _close() -> None:
+    st.session_state[OPEN] = False
+
+
+@st.dialog("Search", width="large", on_dismiss=_close)
+def _search() -> None:
     """Draw the search; what somebody chooses is opened."""
     text = st.text_input(
         "Tasks, shapes, operators, lessons and runs",
@@ -52,13 +65,18 @@ def search_everywhere() -> None:
 
 def _entry(destination: Destination, number: int) -> None:
     here = links.is_open(destination.page)
+
+    def chosen() -> None:
+        _close()
+        if here:
+            links.turn_to(destination.selected)
+
     pressed = st.button(
         plain(destination.label),
         key=key_of(f"destination {number}", destination.label),
         icon=ICONS[destination.page],
         type="tertiary",
-        on_click=links.turn_to if here else None,
-        args=(destination.selected,) if here else None,
+        on_click=chosen,
     )
     if pressed and here:
         st.rerun()

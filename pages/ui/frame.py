@@ -158,8 +158,7 @@ def strip(*, with_link: bool) -> None:
     are served, and a button that copies the link."""
     info = resources.shared().device_within(DEVICE_S)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="strip"):
-        if st.button("Search", icon=":material/search:", type="tertiary", key="find", shortcut="Ctrl+K"):
-            finder.search_everywhere()
+        finder.finder()
         if info is None:
             await_device()
         elif info.problem:

@@ -35,6 +35,8 @@ def finder() -> None:
     """Draw the button of the search, and the search while it is open: also when the page is drawn anew meanwhile."""
     if st.button("Search", icon=":material/search:", type="tertiary", key="find", shortcut="Ctrl+K"):
         st.session_state[OPEN] = True
+    elif links.came_back():
+        _close()
     if st.session_state.get(OPEN):
         _search()
 

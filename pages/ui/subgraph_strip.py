@@ -2,14 +2,12 @@
 
 import contextlib
 import itertools
-import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
 
-from pages.ui import bench, live, resources
+from pages.ui import bench, resources
 from pages.ui.bench import BenchView
 from pages.ui.built import component
 from pages.ui.components import subgraph_title
@@ -17,51 +15,23 @@ from pages.ui.text import count
 from passnet_core.people.quotas import QuotaExceeded
 from passnet_core.records import ONLY_CHECKED, RIGHT, UNDECIDED, UNJUDGED, UNREPLACED, Outcome, Stage
 
-MOST_CHECKED = 48
+MOST_CHECKED = 24
 """How many subgraphs of a task are checked while somebody types."""
-POLL_S, WAITED_S = 0.7, 0.3
-"""How often the strip looks for checks, and how long it waits for them each time."""
-KEY, CHOSEN = "subgraph-cells", "subgraph was chosen in the strip"
-
-
-@dataclass
-class _Filling:
-    """A strip that is being filled. known: what is known by subgraph id. drawn: whether it has been drawn."""
-
-    here: BenchView
-    known: dict[str, Outcome]
-    drawn: bool = False
-
-    @property
-    def complete(self) -> bool:
-        return len(self.known) == len(self.here.task.subgraphs) or not _may_check(self.here)
+KEY = "subgraph-cells"
 
 
 def subgraph_strip(here: BenchView) -> None:
-    """Draw the strip of a task with several subgraphs. Until the passes are checked on all of them, look for more."""
-    if len(here.task.subgraphs) > 1:
-        filling = _Filling(here, _known(here, 0.0))
-        poll_s = None if filling.complete else live.poll_s(live.checks_ahead(), POLL_S)
-        st.fragment(_strip, run_every=poll_s)(filling)
-
-
-def _strip(filling: _Filling) -> None:
-    if st.session_state.pop(CHOSEN, False):
-        st.rerun()
-    here = filling.here
-    if filling.drawn and not filling.complete:
-        # the page as a whole is not drawn again for this: that would take away what it said of an action
-        filling.known |= _known(here, WAITED_S)
-    filling.drawn = True
+    """Draw the strip of a task with several subgraphs. What is not known yet is there when the page is drawn next."""
+    if len(here.task.subgraphs) < 2:
+        return
     ids = [each.id for each in here.task.subgraphs]
 
     def choose() -> None:
         chosen = st.session_state[KEY].get("chosen")
         if chosen in ids:
             st.session_state["subgraph"] = chosen
-            st.session_state[CHOSEN] = True
 
-    component("cells")(key=KEY, data=_data(here, filling.known), on_chosen_change=choose)
+    component("cells")(key=KEY, data=_data(here, _known(here)), on_chosen_change=choose)
 
 
 def _data(here: BenchView, known: Mapping[str, Outcome]) -> dict[str, Any]:
@@ -99,24 +69,21 @@ def _words(outcome: Outcome | None) -> str:
     return outcome.verdict.value if outcome else "not checked"
 
 
-def _known(here: BenchView, seconds: float) -> dict[str, Outcome]:
-    """What is known of these passes by subgraph id: by the run that is shown, or else by checks, for which this waits
-    so many seconds and which go on."""
+def _known(here: BenchView) -> dict[str, Outcome]:
+    """What is known of these passes by subgraph id: by the run that is shown, or else by checks, for which this does
+    not wait."""
     outcomes = here.progress.outcomes if here.progress and here.is_current else ()
     known = {each.subgraph_id: each for each in outcomes if each.task_id == here.task.id}
     if here.outcome is not None:
         known.setdefault(here.subgraph.id, here.outcome)
-    if here.subgraph.id in known and _may_check(here):
-        spec, until = bench.spec_for(here.task, Stage.CHECK), time.monotonic() + seconds
+    if here.subgraph.id in known and not here.is_running and _may_check(here):
+        spec = bench.spec_for(here.task, Stage.CHECK)
         with contextlib.suppress(QuotaExceeded):  # the pane says so, where it waits for the check
             for each in here.task.subgraphs:
-                if each.id in known:
-                    continue
-                left = max(0.0, until - time.monotonic())
-                checked = resources.service().check_within(here.task, here.draft.bundle, spec, each.id, left)
-                if checked is None:
-                    break
-                known[each.id] = checked
+                if each.id not in known and (
+                    checked := resources.service().check_within(here.task, here.draft.bundle, spec, each.id, 0.0)
+                ):
+                    known[each.id] = checked
     return known
 
 

@@ -30,8 +30,8 @@ def tab_to(page: Page, words: str) -> None:
 
 def test_a_lesson_is_passed_by_keyboard_alone_and_leads_to_the_next(open_page: OpenPage) -> None:
     page = open_page("/")
-    expect(page.get_by_role("button", name="First lesson")).to_be_visible()
-    tab_to(page, "First lesson")
+    expect(page.get_by_role("button", name="Start the course")).to_be_visible()
+    tab_to(page, "Start the course")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="1. A title")).to_be_visible()
     expect(page.get_by_text("The pattern has to add.")).to_be_visible()

@@ -12,6 +12,7 @@ from pages.ui.plots import described, leave_for, picked_fields
 from pages.ui.text import count, plain, recorded, span
 from passnet_core.charts.shares import PART, share_chart
 from passnet_core.leaderboard.inductor_effects import (
+    BaselineRow,
     Effect,
     Ground,
     Grouping,
@@ -24,7 +25,6 @@ from passnet_core.leaderboard.inductor_effects import (
     spent,
 )
 from passnet_core.records import BASELINE_NAMES, Baseline, Clock, Contender, contender_names
-from passnet_core.store.rows import BaselineRow
 
 SHARES = "shares"
 GROUPINGS = {each.value: each for each in Grouping}

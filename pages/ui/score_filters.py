@@ -8,9 +8,8 @@ import streamlit as st
 from pages.ui import resources
 from passnet_core.corpus.summaries import TaskSummary
 from passnet_core.leaderboard.boards import Board, Place
-from passnet_core.leaderboard.inductor_effects import LONGEST, TIMES
+from passnet_core.leaderboard.inductor_effects import LONGEST, TIMES, BaselineRow
 from passnet_core.records import Capture, Clock, Contender
-from passnet_core.store.rows import BaselineRow
 
 EAGER_TIMES = (*(name for _, name in TIMES), LONGEST)
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from passnet_core.outside import syntax_tree
+from passnet_core.bundles.triton_functions import readable_tree, triton_functions
 from passnet_core.records import RIGHT, Bundle, Finding, Outcome, PassFile
 
 
@@ -16,6 +16,10 @@ class Part(StrEnum):
     ARGUMENTS = "args"
     KERNEL = "kernel"
     RETURNS = "returns"
+
+
+WRITTEN_AS = {"pattern": Part.PATTERN, "replacement_args": Part.ARGUMENTS}
+"""The parts that are functions of one name."""
 
 
 class PartState(StrEnum):
@@ -64,20 +68,10 @@ def _is_known(part: Part, outcome: Outcome | None) -> bool:
 
 def _parts(file: PassFile) -> Iterator[tuple[Part, range]]:
     """The parts in a file with their lines; none of one that cannot be read."""
-    try:
-        body = syntax_tree(file.code).body
-    except (SyntaxError, ValueError):
-        return
-    for each in body:
+    tree = readable_tree(file.code)
+    kernels = triton_functions(tree)
+    for each in tree.body:
         if isinstance(each, ast.FunctionDef):
             first = min([each.lineno, *(one.lineno for one in each.decorator_list)])
-            yield _part_of(each), range(first, (each.end_lineno or each.lineno) + 1)
-
-
-def _part_of(function: ast.FunctionDef) -> Part:
-    if function.name == "pattern":
-        return Part.PATTERN
-    if function.name == "replacement_args":
-        return Part.ARGUMENTS
-    is_kernel = any("jit" in ast.unparse(each) for each in function.decorator_list)
-    return Part.KERNEL if is_kernel else Part.RETURNS
+            part = Part.KERNEL if kernels.get(each.name) is each else WRITTEN_AS.get(each.name, Part.RETURNS)
+            yield part, range(first, (each.end_lineno or each.lineno) + 1)

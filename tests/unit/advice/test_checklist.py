@@ -50,3 +50,9 @@ def test_what_is_unfinished_is_open_and_not_wrong() -> None:
     unfinished = Bundle((PassFile("add_relu.py", PASS + "\ndef pattern(:"),))
     assert states(checklist(unfinished, [replace(at("@triton"), line=99)], None)) == ["open"] * 4
     assert states(checklist(Bundle(()), (), None)) == ["open"] * 4
+
+
+def test_code_that_is_nested_beyond_all_measure_is_read_or_left() -> None:
+    nested = "@" + "-" * 2000 + "x\ndef f():\n    pass\n"
+    for code in (nested, "x = " + "(" * 5000 + ")" * 5000 + "\n"):
+        assert states(checklist(Bundle((PassFile("add_relu.py", code),)), (), None)) == ["open"] * 4

@@ -1,4 +1,4 @@
-"""The editor in page tests: the data it is given, and the messages that its script would send from a browser."""
+"""Messages of the pages' components in tests: the editor with the data that it is given, and events of the others."""
 
 import json
 from typing import Any
@@ -25,6 +25,26 @@ class _Message(Widget):
     @property
     def _widget_state(self) -> WidgetState:
         return self.state
+
+
+class Triggered(Widget):
+    """An event that a component of a page tells, sent with the next run."""
+
+    def __init__(self, app: AppTest, component: str, event: str, value: object) -> None:
+        (of,) = (each for each in app.get("bidi_component") if each.proto.component_name == component)
+        self.id = _make_trigger_id(of.proto.id, "events")
+        self.type, self.key, self._value = "triggered", None, None
+        self.proto, self.root = of.proto, of.root
+        self.told = json.dumps([{"event": event, "value": value}])
+        app.main.children[len(app.main.children)] = self
+
+    @property
+    def value(self) -> str:
+        return self.told
+
+    @property
+    def _widget_state(self) -> WidgetState:
+        return WidgetState(id=self.id, json_trigger_value=self.told)
 
 
 class Editor:

@@ -1,14 +1,11 @@
 """The graph component as the pages use it, with messages put where those of a browser arrive."""
 
-import json
 from collections.abc import Sequence
 
 import pytest
-from streamlit.components.v2.bidi_component.main import _make_trigger_id
-from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.testing.v1 import AppTest
-from streamlit.testing.v1.element_tree import Widget
 
+from tests.pages.editing import Triggered
 from tests.waiting import seconds
 
 SCRIPT = """
@@ -45,29 +42,14 @@ def test_a_larger_graph_says_which_part_of_it_is_shown() -> None:
     assert "1,001 operations. Shown are operations 1 to 1,000, v1 to v1000" in said.replace("\\", "")
 
 
-class Insertion(Widget):
-    """The message of the button in the details of a node."""
-
-    def __init__(self, app: AppTest, name: object) -> None:
-        (of,) = app.get("bidi_component")
-        self.id = _make_trigger_id(of.proto.id, "events")
-        self.type, self.key, self._value = "insertion", None, None
-        self.proto, self.root = of.proto, of.root
-        self.told = json.dumps([{"event": "insert", "value": name}])
-        app.main.children[len(app.main.children)] = self
-
-    @property
-    def value(self) -> str:
-        return self.told
-
-    @property
-    def _widget_state(self) -> WidgetState:
-        return WidgetState(id=self.id, json_trigger_value=self.told)
+def insert(app: AppTest, name: object) -> None:
+    """Press the button in the details of a node with the next run."""
+    Triggered(app, "passnet.graph", "insert", name)
 
 
 def test_a_node_to_insert_arrives_by_its_name_once() -> None:
     app = shown()
-    Insertion(app, "v2")
+    insert(app, "v2")
     app.run()
     assert app.session_state["inserted"] == "v2"
     app.session_state["inserted"] = "taken"
@@ -78,7 +60,7 @@ def test_a_node_to_insert_arrives_by_its_name_once() -> None:
 @pytest.mark.parametrize("name", ["no such node", None, ["v2"], 7])
 def test_a_message_that_names_no_node_inserts_nothing(name: object) -> None:
     app = shown()
-    Insertion(app, name)
+    insert(app, name)
     app.run()
     assert not app.exception
     assert "inserted" not in app.session_state

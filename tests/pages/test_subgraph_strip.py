@@ -4,13 +4,10 @@ import json
 from typing import Any
 
 import pytest
-from streamlit.components.v2.bidi_component.main import _make_trigger_id
-from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.testing.v1 import AppTest
-from streamlit.testing.v1.element_tree import Widget
 
 from tests.example_playground import PASS, TASK_ID
-from tests.pages.editing import Editor
+from tests.pages.editing import Editor, Triggered
 from tests.pages.visiting import Visit, button, redrawn_until
 
 
@@ -20,24 +17,9 @@ def cells(app: AppTest) -> dict[str, dict[str, Any]]:
     return {cell["id"]: cell for group in json.loads(given.json)["groups"] for cell in group["cells"]}
 
 
-class Click(Widget):
-    """The message of a click on a cell, sent with the next run."""
-
-    def __init__(self, app: AppTest, cell: object) -> None:
-        of = next(each for each in app.get("bidi_component") if each.proto.component_name == "passnet.cells")
-        self.id = _make_trigger_id(of.proto.id, "events")
-        self.type, self.key, self._value = "click", None, None
-        self.proto, self.root = of.proto, of.root
-        self.told = json.dumps([{"event": "chosen", "value": cell}])
-        app.main.children[len(app.main.children)] = self
-
-    @property
-    def value(self) -> str:
-        return self.told
-
-    @property
-    def _widget_state(self) -> WidgetState:
-        return WidgetState(id=self.id, json_trigger_value=self.told)
+def click(app: AppTest, cell: object) -> None:
+    """Click on a cell with the next run."""
+    Triggered(app, "passnet.cells", "chosen", cell)
 
 
 def states(app: AppTest) -> list[str]:
@@ -69,7 +51,7 @@ def test_the_selected_subgraph_is_marked(visit: Visit) -> None:
 
 def test_a_click_selects_a_subgraph(visit: Visit) -> None:
     app = visit("workbench", task=TASK_ID)
-    Click(app, "float16/96/toy")
+    click(app, "float16/96/toy")
     app.run()
     assert app.selectbox(key="subgraph").value == "float16/96/toy"
 
@@ -78,7 +60,7 @@ def test_a_click_selects_a_subgraph(visit: Visit) -> None:
 def test_a_message_that_names_no_subgraph_selects_nothing(visit: Visit, cell: object) -> None:
     app = visit("workbench", task=TASK_ID)
     before = app.selectbox(key="subgraph").value
-    Click(app, cell)
+    click(app, cell)
     app.run()
     assert not app.exception
     assert app.selectbox(key="subgraph").value == before

@@ -60,11 +60,9 @@ def match_marks(match: MatchReport | None) -> dict[str, Any]:
     return {"groups": marks.groups, "passes": marks.passes, "miss": marks.miss, "reason": marks.reason}
 
 
-def verdict_card(
-    outcome: Outcome, *, recorded: str = "", next_step: str | None = None, more: Callable[[], None] | None = None
-) -> None:
-    """Draw the verdict, its cause and one next step, with a link to the lesson that explains it unless the step is
-    given; and, folded, noise and conditions. more: draws what comes before the next step."""
+def verdict_card(outcome: Outcome, *, recorded: str = "", more: Callable[[], None] | None = None) -> None:
+    """Draw the verdict, its cause and one next step, with a link to the lesson that explains it; and, folded, noise and
+    conditions. more: draws what comes before the next step."""
     words = VERDICTS[outcome.verdict]
     times = times_words(outcome)
     times_say_it = bool(times) and outcome.verdict in TIMED
@@ -82,9 +80,8 @@ def verdict_card(
             st.caption(f":material/info: {plain(warning)}")
         if more:
             more()
-        st.markdown(f"**Next:** {next_step or plain(advising.next_step(outcome) or words.next_step)}")
-        if next_step is None:
-            learn_why("Learn why", resources.shared().course.explaining(outcome))
+        st.markdown(f"**Next:** {plain(advising.next_step(outcome) or words.next_step)}")
+        learn_why("Learn why", resources.shared().course.explaining(outcome))
         with st.expander("Noise and conditions" if times_say_it else "Conditions"):
             if times_say_it:
                 _reason(outcome.reason)

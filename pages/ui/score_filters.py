@@ -8,8 +8,8 @@ import streamlit as st
 from pages.ui import resources
 from passnet_core.corpus.summaries import TaskSummary
 from passnet_core.leaderboard.boards import Board, Place
-from passnet_core.leaderboard.inductor_effects import LONGEST, TIMES, BaselineRow
-from passnet_core.records import Capture, Clock, Contender
+from passnet_core.leaderboard.inductor_effects import LONGEST, NAMING, TIMES, BaselineRow, Grouping
+from passnet_core.records import Capture
 
 EAGER_TIMES = (*(name for _, name in TIMES), LONGEST)
 
@@ -76,13 +76,13 @@ def filter_row(boards: Sequence[Board], rows: Sequence[BaselineRow]) -> ScoreFil
         )
     places = None
     if operators or chosen_dtypes or times:
-        groups = {(row.task_id, row.subgraph_id): _group(row) for row in rows}
+        groups = {(row.task_id, row.subgraph_id): NAMING[Grouping.TIME](row, None) for row in rows}
         places = frozenset(
             place
             for place, dtype in dtypes.items()
             if (not operators or _has(tasks.get(place[0]), operators))
             and (not chosen_dtypes or dtype in chosen_dtypes)
-            and (not times or groups.get(place) in times)
+            and (not times or not set(times).isdisjoint(groups.get(place, ())))
         )
     return ScoreFilters(places, Capture(capture) if capture else None, {each.id: each.subgraphs for each in measured})
 
@@ -93,8 +93,3 @@ def _several(label: str, key: str, options: set[str]) -> Sequence[str]:
 
 def _has(task: TaskSummary | None, operators: Sequence[str]) -> bool:
     return task is not None and not set(operators).isdisjoint(task.vocabulary)
-
-
-def _group(row: BaselineRow) -> str:
-    time = row.time(Contender.EAGER, Clock.END_TO_END)
-    return "" if time is None else next((name for bound, name in TIMES if time < bound), LONGEST)

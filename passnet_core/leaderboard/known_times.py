@@ -3,10 +3,8 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from passnet_core.records import Baseline, Capture, Clock, Contender, Outcome, Verdict
+from passnet_core.records import TIMED, Baseline, Capture, Clock, Contender, Outcome
 from passnet_core.store.rows import BaselineRow, ScoreRow
-
-SHOWN = Verdict.FASTER, Verdict.SLOWER, Verdict.NO_DIFFERENCE
 
 
 @dataclass(frozen=True)
@@ -83,7 +81,7 @@ def _with_best(
         for each in scores
         if (each.task_id, each.subgraph_id) == place
         and (each.device, each.capture, each.clock_version) == (alone.device, capture, alone.clock_version)
-        and each.verdict in SHOWN
+        and each.verdict in TIMED
         and each.bundle_digest is not None
         and each.speedup is not None
     ]

@@ -137,8 +137,8 @@ def latest(task: Task, subgraph: Subgraph, draft: EditorDraft) -> BenchView:
         # these passes may have been judged in a run that the URL does not name
         run_id = resources.service().judged_run(draft.bundle.digest, task.id, subgraph.digest)
         known = _progress_shown() if run_id is None else resources.service().progress(run_id)
-        if known is not None and _is_of(known.run, draft.bundle) and _judged_in(known, task, subgraph):
-            progress, is_current, judged = known, True, _judged_in(known, task, subgraph)
+        if known is not None and _is_of(known.run, draft.bundle) and (there := _judged_in(known, task, subgraph)):
+            progress, is_current, judged = known, True, there
     if progress is not None and is_current and judged:
         st.session_state[SHOWN] = progress.run.id
     checked = None
@@ -156,10 +156,10 @@ def _progress_shown() -> Progress | None:
 
 
 def _is_of(run: Run, bundle: Bundle) -> bool:
-    if run.bundle_digest == bundle.digest:
-        return True
-    with contextlib.suppress(UnknownItem):  # a run of a baseline has none
-        return _code_of(resources.service().bundle(run.bundle_digest or "")) == _code_of(bundle)
+    if run.bundle_digest in (None, bundle.digest):  # a run of a baseline has none
+        return run.bundle_digest is not None
+    with contextlib.suppress(UnknownItem):
+        return _code_of(resources.service().bundle(run.bundle_digest)) == _code_of(bundle)
     return False
 
 

@@ -71,7 +71,7 @@ def welcome(task: Task, draft: EditorDraft) -> None:
     example = finished_example(str(resources.shared().settings.data))
     if example is None or task.id != example.found.outcome.task_id:
         return
-    if draft.slot.name.partition(".")[0] != example.reference:
+    if draft.slot.root.name != example.reference:
         return
     with st.container(key="welcome", horizontal=True, vertical_alignment="center", gap="small"):
         if draft.bundle.digest == example.found.bundle.digest:

@@ -1,7 +1,7 @@
-"""The search of every page (Ctrl+K): pages, tasks, lessons and runs by one line of text."""
+"""The search of every page (Ctrl+K): tasks, lessons and runs by one line of text."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import streamlit as st
 
@@ -28,7 +28,7 @@ class Destination:
 
     label: str
     page: links.Name
-    selected: Mapping[str, str] = field(default_factory=dict)
+    selected: Mapping[str, str]
 
 
 def finder() -> None:
@@ -99,14 +99,17 @@ def _tasks(text: str) -> Iterator[Destination]:
 
 def _lessons(text: str) -> Iterator[Destination]:
     lessons = resources.shared().course.lessons
-    found = [each for each in lessons if all(word in each.title.lower() for word in text.lower().split())]
+    found = [each for each in lessons if _has_words(each.title, text)]
     for lesson in found[:LESSONS_SHOWN]:
         yield Destination(f"Lesson: {lesson.title}", "learn", {"lesson": lesson.id})
 
 
 def _runs(text: str) -> Iterator[Destination]:
-    words = text.lower().split()
     runs = (each.run for each in resources.service().runs(RUNS_SEARCHED, checks=True))
-    found = [run for run in runs if all(word in f"{run.label} {run.id}".lower() for word in words)]
+    found = [run for run in runs if _has_words(f"{run.label} {run.id}", text)]
     for run in found[:RUNS_SHOWN]:
         yield Destination(f"Run: {run.label or run.id}", "runs", {"run": run.id})
+
+
+def _has_words(name: str, text: str) -> bool:
+    return all(word in name.lower() for word in text.lower().split())

@@ -8,7 +8,7 @@ import streamlit as st
 
 from pages.ui import live, measured, resources
 from pages.ui.bench import BenchView
-from pages.ui.text import figure
+from pages.ui.text import count, figure
 from passnet_core.advice.estimated_time import ERROR, CallWork, EagerTime, estimated_us, work_of
 from passnet_core.leaderboard.known_times import KnownTime, KnownTimes, time_of
 from passnet_core.records import EXECUTED, Contender, Outcome, Subgraph, Verdict
@@ -88,7 +88,7 @@ def _yours(here: BenchView, known: KnownTimes) -> _Bar:
     if work is None:
         return _Bar(YOURS, YOURS, None, _why_none(outcome))
     us = estimated_us(work, EagerTime(known.eager.us, known.eager.kernels_us))
-    launches = f"{work.launches:.0f} launch{'' if work.launches == 1 else 'es'}"
+    launches = count(round(work.launches), "launch", "launches")
     words = f"about {figure(us)}, estimated: {launches}, {work.traffic:.2f} times the least bytes"
     title = (
         "Launches and bytes are counted, and their time is fitted to recorded runs. Of estimates on tasks that it was"

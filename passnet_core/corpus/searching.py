@@ -10,7 +10,7 @@ from passnet_core.corpus.summaries import TaskSummary
 _ARROW = re.compile(r"\s*(?:→|->|=>)\s*")
 _BETWEEN = r"\s*[x×*,]\s*"
 _SIZES = re.compile(rf"(?<![\w.])\d+(?:{_BETWEEN}\d+)+(?![\w.])")
-_BRACKETED = re.compile(r"(?:torch\.)?(?:size)?[\[(]+\s*(\d+(?:[\s,x×*]+\d+)*)[\s,]*[\])]+")
+_BRACKETED = re.compile(r"(?:torch\.)?(?:size)?[\[(]+\s*\d+(?:[\s,x×*]+\d+)*[\s,]*[\])]+")
 _SHAPE = re.compile(r"\d+(?:x\d+)*")
 LIKENESS = 0.7
 """The least likeness, from 0 to 1 as difflib has it, of a word that is proposed for one that no task has."""
@@ -62,9 +62,12 @@ def read_query(text: str) -> Query:
 
 def _spelled(text: str) -> str:
     """The text with one spelling of arrows and shapes."""
-    plain = _BRACKETED.sub(lambda found: f" {'x'.join(re.findall(r'[0-9]+', found[1]))} ", text.lower())
-    plain = _SIZES.sub(lambda found: "x".join(re.findall(r"[0-9]+", found[0])), plain)
-    return _ARROW.sub("→", plain)
+    plain = _SIZES.sub(_joined, _BRACKETED.sub(_joined, text.lower()))
+    return " ".join(_ARROW.sub("→", plain).split())
+
+
+def _joined(found: re.Match[str]) -> str:
+    return f" {'x'.join(re.findall('[0-9]+', found[0]))} "
 
 
 def corrected(text: str, known: Collection[str]) -> str:

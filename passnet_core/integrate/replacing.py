@@ -3,16 +3,19 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import pairwise
 from typing import Any
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from passnet_core.fx.modules import Function, module_of
+from passnet_core.graphs.effects import changes_inputs
 from passnet_core.integrate.calls import Callee
 from passnet_core.integrate.layouts import ResultLayout, laid_out, layouts
 from passnet_core.integrate.plans import NotPlanned, apart
 from passnet_core.integrate.verifying import Reference
+from passnet_core.judge.numerics.bits import extent
 from passnet_core.judge.plan.on_gpu import recognizer
 from passnet_core.judge.plan.record import ALIGNED_BYTES
 from passnet_core.judge.protocol.encoding import listed
@@ -48,7 +51,8 @@ class ReplacedMatch:
 
     The first call with each new signature (dtypes, shapes, strides, devices and alignment of the tensors, and the
     numbers) also runs the operations; what it returns is theirs. After a difference it calls nothing else any more.
-    Results come to lie in memory as the operations' do."""
+    Results come to lie in memory as the operations' do. A pattern that changes its inputs is left to the operations in
+    calls where these overlap in memory: what was judged never did."""
 
     def __init__(self, callee: Callee, weights: Sequence[str], conduct: Conduct) -> None:
         self.name, self.digest, self.pattern, self.conduct = callee.traced.name, callee.digest, callee.pattern, conduct
@@ -59,6 +63,7 @@ class ReplacedMatch:
         self.problem = ""
         """Why it is left to the operations from now on, in words."""
         self.known: dict[Any, Function] = {}
+        self.changes_inputs = changes_inputs(callee.pattern)
         self.is_latest: Callable[..., bool] = _unlike
         self.latest: Function = self.operations
         self._reference: Reference | None = None
@@ -67,6 +72,8 @@ class ReplacedMatch:
         """The function that a graph calls."""
 
         def call(*given: Any) -> Any:
+            if self.changes_inputs and _overlap(given):
+                return self.operations(*given)
             if self.is_latest(*given):
                 try:
                     return self.latest(*given)
@@ -126,8 +133,10 @@ class ReplacedMatch:
 
     def _expected(self, given: Sequence[Any]) -> list[ResultLayout | None]:
         """How the results of the operations lie in memory, without running them."""
-        with FakeTensorMode(allow_non_fake_inputs=True), torch.no_grad():
-            results = listed(self.operations(*given))
+        with FakeTensorMode() as mode, torch.no_grad():
+            # operations change a real tensor also in this mode
+            fake = [mode.from_tensor(each) if isinstance(each, torch.Tensor) else each for each in given]
+            results = listed(self.operations(*fake))
         # a fake tensor's memory is its own: whose memory a result is, is known only where the operations have run
         return [each and replace(each, source=None, offset=0) for each in layouts((), results)]
 
@@ -156,6 +165,13 @@ def _signature(given: Sequence[Any]) -> tuple[Any, ...]:
         else (type(each), each)
         for each in given
     )
+
+
+def _overlap(given: Sequence[Any]) -> bool:
+    """Whether the ranges of memory of two of the tensors overlap."""
+    tensors = [each for each in given if isinstance(each, torch.Tensor)]
+    begins = sorted((each.data_ptr(), extent(each.shape, each.stride()) * each.element_size()) for each in tensors)
+    return any(first + size > second for (first, size), (second, _) in pairwise(begins))
 
 
 def _described(value: Any) -> str:

@@ -161,6 +161,9 @@ def test_numbers_lie_where_a_short_cut_fails() -> None:
     sizes = drawn("magnitudes", "a = torch.hypot(x, x)", "return (a,)").abs()
     assert sizes.min() < 1e-20
     assert sizes.max() > 1e20
+    spikes = drawn("spikes", "a = torch.nn.functional.avg_pool1d(x, 4, 1)", "return (a,)").abs()
+    assert ((spikes > 1_000_000).sum(), (spikes < 10).sum()) == (1, spikes.numel() - 1)
+    assert (drawn("spikes", "a = x + 1", "return (a,)").abs() < 10).all()
     edges = ("a = torch.linspace(3.25, 50.75, 15)", "b = a ** 2", "c = x.unsqueeze(-1) > b", "return (c,)")
     assert (drawn("limits", *edges) == 3.25**2).any()
 

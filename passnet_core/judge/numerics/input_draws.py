@@ -35,6 +35,7 @@ FURTHER_DRAWS = (
     "ranges", "masks", "faint", "infinite", "huge", "limits", "tiny", "blank",
     "far", "undefined", "halves", "large", "weights", "offsets", "deep", "ties", "magnitudes",
     "masked", "removed", "close", "small", "extremes", "near", "ignored",
+    "spikes",
 )  # fmt: skip
 """Input draws for what a graph has and the others may not show. telling_draws chooses among them."""
 

@@ -71,6 +71,7 @@ def roles(graph: Graph, specs: Sequence[TensorSpec]) -> dict[str, InputRole]:
         for node in graph.operations
     )
     small = any(is_one_of(node, "linear_at_zero") for node in graph.operations)
+    windows = any(is_one_of(node, "windows") for node in graph.operations)
     spans = any(last_part(node) == "hypot" or _tests_for_zero(node, types) for node in graph.operations)
     weights, reduces = parameters(graph, specs), any(_reduces(node, graph) for node in graph.operations)
     return {
@@ -93,6 +94,7 @@ def roles(graph: Graph, specs: Sequence[TensorSpec]) -> dict[str, InputRole]:
             extreme=0 if shares else deep.get(name, 0),
             slope=name in sloping,
             spans=spans,
+            windows=windows,
             power=name in powers,
             masked="" if makes_integers else masked.get(name, ""),
             masked_axis=along or -1,

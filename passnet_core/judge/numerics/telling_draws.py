@@ -40,6 +40,7 @@ AGAIN = (
 
 NEEDED = (
     "offsets", "offsets 2", "masked", "extremes", "extremes 2", "near", "ignored", "magnitudes", "undefined", "far",
+    "spikes",
 )  # fmt: skip
 """Added wherever they fit: at the small sizes of the choice, others may tell by luck what they do not tell at large,
 and no mutant has all slips that show only there."""

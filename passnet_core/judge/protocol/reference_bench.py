@@ -34,7 +34,7 @@ class InputRole:
     removed: the graph chooses among its elements. close: of integers, how far those may be drawn that are compared.
     small: the graph computes a function that is about linear at zero. near: it says where the largest elements stand.
     divides: it divides integers by it. ignored: of labels, one that a loss ignores. converts: it makes integers of
-    floats, so that NaN on its way does not show."""
+    floats, so that NaN on its way does not show. windows: it sums some of many neighbours."""
 
     number: bool = False
     variance: bool = False
@@ -68,6 +68,7 @@ class InputRole:
     divides: bool = False
     ignored: int | None = None
     converts: bool = False
+    windows: bool = False
 
 
 PLAIN_ROLE = InputRole()

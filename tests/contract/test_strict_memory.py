@@ -419,7 +419,35 @@ def kept_in_registers(x, out, steps, n, B: tl.constexpr):
         tl.store(out + step * n + at, tl.load(out + step * n + at, mask=at < n) + 1.0, mask=at < n)
 
 
+@triton.jit
+def products(state, weight, total, steps, FED: tl.constexpr, B: tl.constexpr):
+    at = tl.arange(0, B)[:, None] * B + tl.arange(0, B)[None, :]
+    factor = tl.load(weight + at)
+    for step in range(steps):
+        if FED:
+            pointers = state + step * B * B
+            product = tl.dot(tl.load(pointers + at), factor)
+            tl.store(state + (step + 1) * B * B + at, product)
+        else:
+            given = tl.load(state + step * B * B + at) * 2.0
+            so_far = tl.load(total + at)
+            tl.store(total + at, tl.dot(given, factor, so_far))
+
+
+@triton.jit
+def one_stage(state, weight, steps, B: tl.constexpr):
+    at = tl.arange(0, B)[:, None] * B + tl.arange(0, B)[None, :]
+    factor = tl.load(weight + at)
+    for step in tl.range(steps, num_stages=1):
+        tl.store(state + (step + 1) * B * B + at, tl.dot(tl.load(state + step * B * B + at), factor))
+
+
 x, out = torch.rand(8, 100), torch.empty(8, 100)
+state, weight, total = torch.rand(4, 16, 16), torch.rand(16, 16), torch.zeros(16, 16)
+(problem,) = problems(products[(1,)], state, weight, total, 3, FED=True, B=16)
+assert "reads state[" in problem and "a tl.dot of what it loads" in problem, problem
+assert problems(products[(1,)], state, weight, total, 3, FED=False, B=16) == []
+assert problems(one_stage[(1,)], state, weight, 3, B=16) == []
 usual = dict(STAGES=3, BARRIER=False, BACK=1, INNER=0, B=128)
 for wrong in (usual, {**usual, "BACK": 2}, {**usual, "STAGES": 2}):
     (problem,) = problems(running[(1,)], x, out, 8, 100, **wrong)

@@ -16,6 +16,7 @@ import triton.runtime.interpreter as interpreter
 NAME = "_as_compiled"
 """The name by which a rewritten kernel finds Operations."""
 LEAST_AND_GREATEST = frozenset({"min", "max"})
+PRODUCTS = frozenset({"dot", "dot_scaled"})
 
 
 def mend() -> None:
@@ -82,10 +83,28 @@ class Operations:
 
     @staticmethod
     def counted(
-        arg1: Any, arg2: Any = None, step: Any = None, num_stages: Any = None, **_options: Any
+        arg1: Any,
+        arg2: Any = None,
+        step: Any = None,
+        num_stages: Any = None,
+        *,
+        feeds_product: bool = False,
+        **_options: Any,
     ) -> Iterator[Any]:
-        """range and tl.range, whose counter has the type of their bounds."""
-        return Operations.pipelined(_counters(arg1, arg2, step), getattr(num_stages, "value", num_stages) or 1)
+        """range and tl.range, whose counter has the type of their bounds. feeds_product: the loop loads what it
+        multiplies, so that without stages of its own it has those of the launch."""
+        stages = getattr(num_stages, "value", num_stages) or (Operations.stages_of_launch() if feeds_product else 1)
+        return Operations.pipelined(_counters(arg1, arg2, step), stages)
+
+    @staticmethod
+    def stages_of_launch() -> int:
+        """How many stages a loop has that says nothing of them."""
+        return 1
+
+    @staticmethod
+    def in_order(load: Callable[..., Any]) -> Callable[..., Any]:
+        """tl.load where it is not pipelined although its loop is."""
+        return load
 
     @staticmethod
     def pipelined(counters: Iterator[Any], stages: int) -> Iterator[Any]:
@@ -144,10 +163,51 @@ class _AsCompiled(ast.NodeTransformer):
         return node
 
     def visit_For(self, node: ast.For) -> ast.AST:
+        if isinstance(node.iter, ast.Call) and _called_name(node.iter) == "range" and not _has_stages(node.iter):
+            feeding, others = _loads(node)
+            if feeding:
+                node.iter.keywords.append(ast.keyword("feeds_product", ast.Constant(True)))
+                for each in others:
+                    each.func = _called("in_order", each.func)
         self.generic_visit(node)
         if isinstance(node.iter, ast.Call) and isinstance(node.iter.func, ast.Name) and node.iter.func.id == "range":
             node.iter.func = _of_operations("counted")
         return node
+
+
+def _called_name(node: ast.AST) -> str:
+    """The last part of the name that is called: "dot" of tl.dot(a, b); empty if nothing is."""
+    if not isinstance(node, ast.Call):
+        return ""
+    return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+
+
+def _has_stages(loop: ast.Call) -> bool:
+    return len(loop.args) > 3 or any(each.arg in (None, "num_stages") for each in loop.keywords)
+
+
+def _loads(loop: ast.For) -> tuple[list[ast.Call], list[ast.Call]]:
+    """The loads of a loop whose values reach the factors of a product in it, and its other ones."""
+    inside = [each for statement in loop.body for each in ast.walk(statement)]
+    made = [each for each in inside if isinstance(each, ast.Assign | ast.AugAssign | ast.AnnAssign)]
+    reaching: list[ast.AST] = [
+        factor
+        for each in inside
+        if isinstance(each, ast.Call) and _called_name(each) in PRODUCTS
+        for factor in (*each.args[:2], *(word.value for word in each.keywords if word.arg != "acc"))
+    ]
+    names = set[str]()
+    while found := {each.id for value in reaching for each in ast.walk(value) if isinstance(each, ast.Name)} - names:
+        names |= found
+        reaching += [each.value for each in made if each.value and found & _assigned_names(each)]
+    feeding = {each for value in reaching for each in ast.walk(value) if _called_name(each) == "load"}
+    loads = [each for each in inside if isinstance(each, ast.Call) and _called_name(each) == "load"]
+    return [each for each in loads if each in feeding], [each for each in loads if each not in feeding]
+
+
+def _assigned_names(node: ast.Assign | ast.AugAssign | ast.AnnAssign) -> set[str]:
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    return {each.id for target in targets for each in ast.walk(target) if isinstance(each, ast.Name)}
 
 
 def _of_operations(name: str) -> ast.expr:

@@ -45,6 +45,8 @@ MOST_PENDING = 1 << 23
 """Addresses of loads that are kept as they are. Most tensors are only read or only written, and cost no more."""
 MOST_LANES, MOST_SHAPES = 1 << 20, 1 << 11
 """Lanes of a block, which Triton allows, and shapes of blocks, which are told apart."""
+USUAL_STAGES = 3
+"""How many stages a launch has on a GPU that says nothing of them."""
 WARP_LANES = 32
 """Lanes of a block that a warp holds at least, if the block has so many."""
 
@@ -93,10 +95,11 @@ class LaunchMemory:
 @dataclass
 class Memory:
     """What the launches in the context did, in their order. one_warp: whether the next launches have one warp per
-    program, whose lanes need no barrier between them."""
+    program, whose lanes need no barrier between them. stages: how many these launches have."""
 
     launches: list[LaunchMemory] = field(default_factory=list)
     one_warp: bool = False
+    stages: int = USUAL_STAGES
 
     @property
     def problems(self) -> list[str]:
@@ -138,6 +141,8 @@ def watched(
                 replace(emulation, "undefined", checker.undefined)
             replace(builder, "create_gather", _gathering_anywhere(builder.create_gather))
         replace(kernel_syntax.Operations, "pipelined", staticmethod(checker.pipelined))
+        replace(kernel_syntax.Operations, "stages_of_launch", staticmethod(lambda: checker.memory.stages))
+        replace(kernel_syntax.Operations, "in_order", staticmethod(checker.in_order))
         launching.watchers.append(checker)
         undoing.callback(launching.watchers.remove, checker)
         yield checker.memory
@@ -535,6 +540,18 @@ class _Checker(Watcher):
         finally:
             program.ahead = (0, 0)
 
+    def in_order(self, load: Callable[..., Any]) -> Callable[..., Any]:
+        """The load, which is not pipelined although its loop is."""
+
+        def loaded(*args: Any, **kwargs: Any) -> Any:
+            ahead, self.now.ahead = self.now.ahead, (0, 0)
+            try:
+                return load(*args, **kwargs)
+            finally:
+                self.now.ahead = ahead
+
+        return loaded
+
     def undefined(self, shape: tuple[int, ...], kind: np.dtype[Any]) -> np.ndarray:
         """What lanes hold that a load leaves out: some of them zeros, some all bits set, and some anything."""
         bits = self.noise.integers(0, 256, (*shape, kind.itemsize), np.uint8)
@@ -693,7 +710,7 @@ class _Checker(Watcher):
                 "ahead",
                 cells.name,
                 f"reads {element}, which it stored a few iterations of the loop before: a GPU loads for several"
-                " iterations of a loop with num_stages at once",
+                " iterations at once in a loop with num_stages, or with a tl.dot of what it loads",
             )
 
     def _find_duplicates(

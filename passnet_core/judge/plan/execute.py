@@ -18,7 +18,7 @@ from triton.runtime.errors import InterpreterError
 from passnet_core.graphs import effects
 from passnet_core.graphs.rewriting import TracedPass
 from passnet_core.judge.gpu_on_cpu.needs_gpu import root_of
-from passnet_core.judge.gpu_on_cpu.strict_memory import ChangedMemory, LaunchMemory, Memory
+from passnet_core.judge.gpu_on_cpu.strict_memory import USUAL_STAGES, ChangedMemory, LaunchMemory, Memory
 from passnet_core.judge.numerics.bits import bits, extent, same_bits
 from passnet_core.judge.plan.describe import COPIED_SHARE, tensors_of
 from passnet_core.judge.plan.kernel_loading import LoadedKernels
@@ -328,7 +328,9 @@ class _PlanCall(PlanMemory):
 
     def launch(self, step: Json) -> None:
         memory = self.execution.memory
-        memory.one_warp = step.get("options", {}).get("num_warps") == {"value": 1}
+        options = {name: each.get("value") for name, each in step.get("options", {}).items()}
+        memory.one_warp = options.get("num_warps") == 1
+        memory.stages = options.get("num_stages") or USUAL_STAGES
         super().launch(step)
         if memory.launches:
             self._note(memory.launches[-1])

@@ -47,7 +47,7 @@ async def _picture(request: Request) -> Response:
     found = await run_in_threadpool(_preview, request.path_params["run_id"])
     if found is None:
         return Response("There is no such run.", 404)
-    return Response(await run_in_threadpool(found.png), media_type="image/png", headers=FRESH)
+    return Response(await run_in_threadpool(found.picture, "png"), media_type="image/png", headers=FRESH)
 
 
 def _preview(run_id: str) -> Preview | None:

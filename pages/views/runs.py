@@ -12,7 +12,7 @@ from pages.ui.components import PROFILES, announce, headline_words, verdict_card
 from pages.ui.results import result_tabs
 from pages.ui.run_filters import RunSearch, run_filters
 from pages.ui.run_notes import note_and_star
-from pages.ui.shares import sharing_toggle
+from pages.ui.shares import cards, sharing_toggle
 from pages.ui.tables import choose_outcome
 from pages.ui.text import code_span, count, key_of, plain, short_when, when
 from pages.ui.uploads import import_run
@@ -24,6 +24,7 @@ from passnet_core.reports.comparison import environment_facts
 from passnet_core.reports.gathering import run_report
 from passnet_core.reports.gravity import summary_words, worst_first
 from passnet_core.reports.history import label_of
+from passnet_core.reports.previews import run_title
 from passnet_core.reports.reproducing import reproducer_of
 from passnet_core.service import RunNote, RunSummary
 
@@ -177,7 +178,7 @@ def permanent_page(run_id: str) -> None:
     links.turn("All runs", icon=":material/arrow_back:")
     service = resources.service()
     run = service.run(run_id)
-    st.title(f"Run {plain(run.id)}")
+    st.title(plain(run_title(service.progress(run_id), own=service.is_own(run_id))))
     st.caption(facts(run))
     note_and_star(run_id)
     if resources.serves_others() and service.is_own(run_id):
@@ -198,7 +199,7 @@ def permanent_page(run_id: str) -> None:
         if progress.total > 1:
             st.markdown(f"**{_announced(progress)}**")
         choose_outcome(progress.outcomes, key=f"outcomes-{run_id}", choose=links.select_place, chosen=outcome)
-        actions(run, outcome)
+        actions(run, outcome, run_title(progress))
     with card:
         verdict_card(outcome, recorded=run.recorded)
     with frame.errors_shown():
@@ -207,17 +208,19 @@ def permanent_page(run_id: str) -> None:
 
 
 def facts(run: Run) -> str:
-    """Say in one line, as Markdown, what a run judged, whose passes, when and how."""
+    """Say in one line, as Markdown, whose passes a run judged, when and how."""
     own = resources.service().is_own(run.id)
     bundle = resources.bundle(run.bundle_digest) if run.bundle_digest else None
     names = {each.bundle.digest: each.name for each in resources.shared().reference_bundles()}
     author = author_of(run, bundle, reference=names.get(run.bundle_digest or "", ""), own=own)
-    return plain(
-        f"{solver_words(run, own=own)} on {', '.join(run.task_ids[:4])} · "
-        + (f"passes by {author} · " if author and run.label != MINE else "")
-        + f"{when(run.started_at)} · {run.spec.stage.value}, {run.spec.capture.value} capture, "
-        f"judged by: {PROFILES[run.spec.profile]}" + (f" · {origin_words(run)}" if run.recorded else "")
+    pieces = (
+        f"passes by {author}" if author and run.label != MINE else "",
+        when(run.started_at),
+        f"{run.spec.stage.value}, {run.spec.capture.value} capture, judged by: {PROFILES[run.spec.profile]}",
+        origin_words(run) if run.recorded else "",
+        f"run {run.id}",
     )
+    return plain(" · ".join(filter(None, pieces)))
 
 
 def _announced(progress: Progress | None) -> str:
@@ -228,7 +231,7 @@ def _announced(progress: Progress | None) -> str:
     return plain(summary_words(progress.outcomes, progress.total))
 
 
-def actions(run: Run, outcome: Outcome) -> None:
+def actions(run: Run, outcome: Outcome, title: str) -> None:
     with st.container(horizontal=True):
         links.link(
             "workbench",
@@ -266,6 +269,7 @@ def actions(run: Run, outcome: Outcome) -> None:
                 on_click="ignore",
                 help="This outcome as one Python file that needs torch and Triton only.",
             )
+        cards(run.id, title)
         offer_other_rules(run, outcome)
     choose_other(run.id, outcome.task_id)
 

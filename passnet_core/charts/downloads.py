@@ -20,8 +20,13 @@ def picture(chart: "alt.LayerChart", kind: str, *, title: str, caption: Sequence
 
     words = alt.Title(title, subtitle=list(caption), anchor="start", offset=14, limit=WIDTH, subtitleLineHeight=14)
     whole = chart.properties(width=WIDTH, background="white", padding=16, title=words)
+    return rendered(whole, kind, **({"scale_factor": 2} if kind == "png" else {}))
+
+
+def rendered(chart: "alt.LayerChart", kind: str, **options: Any) -> bytes:
+    """The chart as a file of this kind."""
     made = io.BytesIO() if kind == "png" else io.StringIO()
-    whole.save(made, format=kind, **({"scale_factor": 2} if kind == "png" else {}))
+    chart.save(made, format=kind, **options)
     found = made.getvalue()
     return found if isinstance(found, bytes) else found.encode()
 

@@ -1,8 +1,9 @@
-"""The picture that a chat or a social network shows for a link to a run: a verdict and bars."""
+"""The card of a run, which a chat or a social network shows for a link to it: a verdict and bars."""
 
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+from passnet_core.charts.downloads import rendered
 
 PADDING = 60
 BAR = 64
@@ -19,8 +20,9 @@ class PreviewBar:
     label: str
 
 
-def preview(headline: str, lines: Sequence[str], bars: Sequence[PreviewBar], axis: str) -> bytes:
-    """Return the picture as PNG. lines: below the headline. bars: at most five are shown. axis: what they measure."""
+def preview(headline: str, lines: Sequence[str], bars: Sequence[PreviewBar], axis: str, kind: str) -> bytes:
+    """Return the picture as a file of this kind, "png" or "svg". lines: below the headline. bars: at most five are
+    shown. axis: what they measure."""
     from passnet_core.charts.library import alt  # the app's entry imports this module, and altair takes a second
 
     rows = [{"name": each.name[:LONGEST], "value": each.value, "label": each.label} for each in bars[:5]]
@@ -54,6 +56,4 @@ def preview(headline: str, lines: Sequence[str], bars: Sequence[PreviewBar], axi
             offset=40,
         ),
     )
-    made = io.BytesIO()
-    chart.configure_view(stroke=None).save(made, format="png")
-    return made.getvalue()
+    return rendered(chart.configure_view(stroke=None), kind)

@@ -1,4 +1,4 @@
-"""What a link to a run says of itself before it is opened: title, description and picture."""
+"""What a run is called, and what a link to it says of itself before it is opened: title, description and picture."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -7,19 +7,23 @@ from passnet_core.charts.previews import PreviewBar, preview
 from passnet_core.execution.runs_in_progress import Progress
 from passnet_core.records import Clock, Contender, Outcome
 from passnet_core.reports.asking import ShowsRuns
+from passnet_core.reports.authors import solver_words
 
 
 @dataclass(frozen=True)
 class Preview:
-    """title: the verdict. lines: task, device, day. bars: times per call of one outcome, or verdicts of several."""
+    """title: that of the run. headline: its verdict, in large letters. lines: task, device, day. bars: times per call
+    of one outcome, or verdicts of several."""
 
     title: str
+    headline: str
     lines: tuple[str, ...]
     bars: tuple[PreviewBar, ...]
     axis: str
 
-    def png(self) -> bytes:
-        return preview(self.title, self.lines, self.bars, self.axis)
+    def picture(self, kind: str) -> bytes:
+        """The card as a file of this kind, "png" or "svg"."""
+        return preview(self.headline, self.lines, self.bars, self.axis, kind)
 
 
 def run_preview(service: ShowsRuns, run_id: str) -> Preview:
@@ -31,21 +35,36 @@ def run_preview(service: ShowsRuns, run_id: str) -> Preview:
         verdicts = Counter(each.verdict.value for each in outcomes)
         bars = tuple(PreviewBar(name, float(number), str(number)) for name, number in verdicts.most_common())
         axis = "subgraphs"
-    tasks = progress.run.task_ids
-    subject = ", ".join(tasks[:3]) + (f" and {len(tasks) - 3} more" if len(tasks) > 3 else "")
     device = next((each.environment.device for each in outcomes if each.environment), "")
-    return Preview(_title(progress), tuple(filter(None, (subject, device, progress.run.started_at[:10]))), bars, axis)
+    subject = f"{_capital(solver_words(progress.run))} on {_tasks(progress)}"
+    lines = tuple(filter(None, (subject, device, progress.run.started_at[:10])))
+    return Preview(run_title(progress), _capital(_result(progress)), lines, bars, axis)
 
 
-def _title(progress: Progress) -> str:
+def run_title(progress: Progress, *, own: bool = False) -> str:
+    """Say whose passes a run judged, on what and with which result: "TorchInductor on bloom-alibi-softmax: 1.33×
+    eager". own: whether the reader started the run."""
+    return f"{_capital(solver_words(progress.run, own=own))} on {_tasks(progress)}: {_result(progress)}"
+
+
+def _tasks(progress: Progress) -> str:
+    tasks = progress.run.task_ids
+    return ", ".join(tasks[:3]) + (f" and {len(tasks) - 3} more" if len(tasks) > 3 else "")
+
+
+def _result(progress: Progress) -> str:
     outcomes = progress.outcomes
     if not outcomes:
-        return "A run under way"
-    if len(outcomes) > 1:
+        return "no outcome" if progress.finished else "under way"
+    if progress.total > 1:
         return f"{sum(each.verdict.accepted for each in outcomes)} of {progress.total} subgraphs accepted"
     (outcome,) = outcomes
-    name, speedup = outcome.verdict.value, outcome.speedup()
-    return name[:1].upper() + name[1:] + (f": {speedup.value:.2f}× eager" if speedup else "")
+    speedup = outcome.speedup()
+    return f"{speedup.value:.2f}× eager" if speedup and outcome.verdict.accepted else outcome.verdict.value
+
+
+def _capital(words: str) -> str:
+    return words[:1].upper() + words[1:]
 
 
 def _times(outcome: Outcome) -> tuple[tuple[PreviewBar, ...], str]:

@@ -105,7 +105,7 @@ def test_people_sign_in_and_see_what_is_theirs_or_shared(
     expect(alice.get_by_role("switch")).to_be_checked()
     for page in (bob, visitor):
         page.reload()
-        expect(page.get_by_role("heading", name=f"Run {run}")).to_be_visible()
+        expect(page.get_by_text(f"run {run}")).to_be_visible()
         expect(page.get_by_text("Shared by its link")).to_have_count(0)
 
     bob.goto(f"{served.address}/operator")

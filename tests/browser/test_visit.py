@@ -74,7 +74,8 @@ def test_from_start_to_a_verdict_and_its_permanent_link(open_page: OpenPage) -> 
     run_id = re.findall(r"run=([^&]+)", page.url)[0]
     second = page.context.new_page()
     second.goto(page.url.split("/workbench")[0] + f"/runs?run={run_id}")
-    expect(second.get_by_role("heading", name=f"Run {run_id}")).to_be_visible()
+    expect(second.get_by_role("heading", name=f"Your passes on {TASK_ID}: right")).to_be_visible()
+    expect(second.get_by_text(f"run {run_id}")).to_be_visible()
     expect(second.get_by_role("heading", name=re.compile("^.*Right"))).to_be_visible()
 
     second.get_by_role("link", name="Scores").click()

@@ -9,6 +9,7 @@ from starlette.testclient import TestClient
 
 from pages.ui import heads
 from passnet_core.records import EvalSpec, Stage
+from passnet_core.reports.previews import run_preview
 from passnet_core.service import Service
 from tests.example_playground import REFERENCE, task
 
@@ -28,11 +29,14 @@ def test_a_link_to_a_run_says_its_verdict_and_shows_a_picture(client: TestClient
     run_id = service.submit(task(), REFERENCE, EvalSpec(stage=Stage.VERIFY))
     service.wait(run_id)
     head = said(client.get("/runs", params={"run": run_id}).text)
-    assert head["og:title"] == "2 of 2 subgraphs accepted · Runs · PassNet Playground"
+    assert head["og:title"] == f"Unnamed passes on {task().id}: 2 of 2 subgraphs accepted · Runs · PassNet Playground"
     assert task().id in head["og:description"]
     picture = client.get(head["og:image"])
     assert picture.headers["content-type"] == "image/png"
     assert picture.content.startswith(b"\x89PNG")
+    card = run_preview(service, run_id).picture("svg").decode()
+    assert card.startswith("<svg")
+    assert "2 of 2 subgraphs accepted" in card
 
 
 def test_a_link_to_nothing_opens_the_page_all_the_same(client: TestClient) -> None:

@@ -109,7 +109,7 @@ def test_nobody_sees_what_is_anothers(public: Public) -> None:
         public.service.conversations.wait(talk)
 
     theirs = visiting.opened("runs", {"run": run_id}, ALICE)
-    assert f"Run {run_id}" in read(theirs)
+    assert f"run {run_id}" in read(theirs)
     nothing = read(visiting.opened("runs", {"run": run_id}, BOB))
     assert f"There is no run '{run_id}' that you may see." in nothing
     assert nothing == read(visiting.opened("runs", {"run": "none-such"}, BOB)).replace("none-such", run_id)
@@ -134,7 +134,7 @@ def test_nobody_sees_what_is_anothers(public: Public) -> None:
     alice.talks.share(talk)
     assert bob.run(run_id).id == run_id
     assert bob.talks.standing(talk).finished
-    assert f"Run {run_id}" in read(visiting.opened("runs", {"run": run_id}, BOB))
+    assert f"run {run_id}" in read(visiting.opened("runs", {"run": run_id}, BOB))
     with pytest.raises(NotAllowed, match="not yours"):
         bob.cancel(run_id)
 

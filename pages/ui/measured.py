@@ -17,6 +17,7 @@ from passnet_core.records import Outcome
 
 BOARDS_KEPT = 8
 KNOWN_KEPT = 512
+RUNS_SEEN = 40
 STANDINGS_KEPT = 64
 """For how many persons these are kept, of those who see runs of their own in them."""
 
@@ -69,6 +70,14 @@ def times_beside(outcome: Outcome) -> KnownTimes | None:
     return _beside(outcome, seen.access.score_rows(outcome.task_id), seen.access.outcomes)
 
 
+def own_outcomes(task: str, subgraph: str) -> tuple[Outcome, ...]:
+    """Return what one's own newest runs, at most RUNS_SEEN, say of a subgraph, once for each bundle; the same object
+    while nothing is added."""
+    access = resources.service()
+    seen = _Seen(access.shared, access.viewer, access.revision(), access.corpus.revision, access)
+    return _own_outcomes(seen, task, subgraph)
+
+
 def gallery() -> tuple[Exhibit, ...]:
     """Return what the gallery shows. Raises BadInput if the file of bundles is missing or damaged."""
     return _gallery(_seen())
@@ -88,6 +97,15 @@ def _baseline_rows(seen: _Seen) -> tuple[BaselineRow, ...]:
 def _known_times(seen: _Seen, task: str, subgraph: str) -> KnownTimes | None:
     scores = seen.access.score_rows(task)
     return _known(task, subgraph, _baseline_rows(seen), scores, seen.access.outcomes)
+
+
+@functools.lru_cache(maxsize=STANDINGS_KEPT)
+def _own_outcomes(seen: _Seen, task: str, subgraph: str) -> tuple[Outcome, ...]:
+    access = seen.access
+    own = [each.run.id for each in access.runs(RUNS_SEEN, task, mine=True) if not each.run.recorded]
+    found = (outcome for run_id in reversed(own) for outcome in access.outcomes(run_id))
+    here = (each for each in found if (each.task_id, each.subgraph_id) == (task, subgraph))
+    return tuple({each.bundle_digest: each for each in here}.values())
 
 
 @functools.lru_cache(maxsize=STANDINGS_KEPT)

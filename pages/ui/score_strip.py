@@ -2,7 +2,7 @@
 
 import html
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import streamlit as st
 
@@ -79,6 +79,30 @@ def _of(name: str, look: str, known: KnownTime | None) -> _Bar:
 
 
 def _yours(here: BenchView, known: KnownTimes) -> _Bar:
+    """The line of the passes in the editor, with what one has already done better."""
+    now = _now(here, known)
+    outcomes = measured.own_outcomes(here.task.id, here.subgraph.id)
+    best = min((us for each in outcomes if (us := _us(each, here.subgraph, known))), default=None)
+    if best is None or (now.known is not None and now.known.us <= best):
+        return now
+    return replace(now, words=f"{now.words}; your best: {figure(best)}")
+
+
+def _us(outcome: Outcome, subgraph: Subgraph, known: KnownTimes) -> float | None:
+    """What a call of right passes takes, or is estimated to take, in microseconds."""
+    if outcome.verdict is Verdict.CHEAT:
+        return None
+    if timed := time_of(outcome, Contender.PASSES):
+        return timed.us
+    work = _work(outcome, subgraph)
+    return None if work is None else _estimated(work, known)
+
+
+def _estimated(work: CallWork, known: KnownTimes) -> float:
+    return estimated_us(work, EagerTime(known.eager.us, known.eager.kernels_us))
+
+
+def _now(here: BenchView, known: KnownTimes) -> _Bar:
     outcome = here.outcome
     if outcome is None or here.is_running:
         return _Bar(YOURS, YOURS, None, "being judged" if here.is_running else "being checked")
@@ -87,7 +111,7 @@ def _yours(here: BenchView, known: KnownTimes) -> _Bar:
     work = _work(outcome, here.subgraph)
     if work is None:
         return _Bar(YOURS, YOURS, None, _why_none(outcome))
-    us = estimated_us(work, EagerTime(known.eager.us, known.eager.kernels_us))
+    us = _estimated(work, known)
     launches = count(round(work.launches), "launch", "launches")
     words = f"about {figure(us)}, estimated: {launches}, {work.traffic:.2f} times the least bytes"
     title = (

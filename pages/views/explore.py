@@ -8,6 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pages.ui import drafting, frame, gallery, links, live, measured, resources
 from pages.ui.components import input_rows
+from pages.ui.daily import subgraph_of_the_day
 from pages.ui.filters import INDUCTOR_SLOWER, MOST_TO_GAIN, Listing, Search, conditions_of
 from pages.ui.graphs import graph_view
 from pages.ui.search_bar import chips, search_bar, search_for, search_text
@@ -62,6 +63,8 @@ def tasks_view(listing: Listing) -> None:
     search = search_bar(listing)
     with st.empty():  # a fixed place: what follows is not drawn from scratch when the message disappears
         loaded = live.await_recorded()
+    if loaded and not links.selected("task"):
+        subgraph_of_the_day()
     standings = measured.standings() if loaded else {}
     matching = listing.found(search, standings)
     for problem in service.problems if loaded else ():

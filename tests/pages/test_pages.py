@@ -192,6 +192,11 @@ def test_explore_finds_by_the_url_and_previews_what_is_chosen(visit: Visit) -> N
     assert app.header[0].value == "add\\-relu\\-wide", "what was chosen stays"
 
 
+def test_explore_names_a_subgraph_of_the_day_and_what_there_is_to_beat(visit: Visit) -> None:
+    said = texts(visit("explore")).replace("\\", "")
+    assert re.search(r"Subgraph of the day\*\*: .*, eager [\d.]+, TorchInductor [\d.]+.* µs per call", said)
+
+
 def test_explore_shows_first_where_there_is_most_to_gain(visit: Visit) -> None:
     app = visit("explore", task=TASK_ID)
     assert "2 tasks, where there is most to gain first." in texts(app)
@@ -245,6 +250,9 @@ def test_a_recorded_run_opens_by_its_link_and_is_labelled(visit: Visit) -> None:
     assert "recorded\\: NVIDIA H200" in said
     assert "float16" in said
     assert "right, faster" in list(app.dataframe[0].value["verdict"])
+    assert app.title[0].value.replace("\\", "") == f"Reference on {TASK_ID}: 2 of 2 subgraphs accepted"
+    embedded = next(each.value for each in app.code if "<iframe" in each.value)
+    assert "run=recorded-passes&amp;tab=Match&amp;embed=true" in embedded
 
 
 def test_in_a_run_of_several_tasks_a_subgraph_is_that_of_its_task(visit: Visit, service: Service) -> None:

@@ -61,10 +61,11 @@ def test_right_passes_get_an_estimate_that_says_what_it_is_of(visit: Visit, serv
     button(app, "Run").click().run()
     until(app, "Right")
     assert re.fullmatch(r"about [\d.]+, estimated: 1 launch, 1.50 times the least bytes", strip(app)["yours"])
+    estimate = strip(app)["yours"].split(",")[0]
     Editor(app).hold(PASS + "WRONG = 1\n").run()
     button(app, "Run").click().run()
     until(app, "Wrong")
-    assert strip(app)["yours"] == "wrong values"
+    assert strip(app)["yours"] == f"wrong values; your best: {estimate.removeprefix('about ')}"
 
 
 def test_passes_that_were_judged_have_their_verdict_again_after_an_edit_is_undone(visit: Visit) -> None:

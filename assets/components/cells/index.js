@@ -1,20 +1,10 @@
 // A cell for each subgraph of a task, in the state in which the passes leave it. A click selects the subgraph; the
 // arrow keys go from cell to cell, so that Tab passes the strip in one step.
+import { mounted } from "../mounting.js";
 import style from "./style.css";
 
 const MARKS = { right: "✓", wrong: "✕", matched: "=", unmatched: "–" };
 const STEPS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
-const strips = new WeakMap();
-
-export default function (component) {
-  const { parentElement } = component;
-  let strip = strips.get(parentElement);
-  if (!strip) {
-    strip = new Strip(parentElement);
-    strips.set(parentElement, strip);
-  }
-  strip.show(component);
-}
 
 class Strip {
   constructor(parent) {
@@ -77,3 +67,5 @@ class Strip {
     next.focus();
   }
 }
+
+export default mounted(Strip);

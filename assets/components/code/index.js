@@ -2,29 +2,13 @@
 import { html } from "../graph/dom.js";
 import { coloured } from "./colouring.js";
 import { indexOf } from "./lines.js";
+import { mounted } from "../mounting.js";
 import style from "./style.css";
 
 const LINE = 18; // as in the style
 const EDGE = 2;
 const NOTHING = { exact: [], within: [], placed: [] };
-const views = new WeakMap();
 let made = 0;
-
-export default function (component) {
-  const { parentElement, data } = component;
-  let view = views.get(parentElement);
-  if (!view) {
-    view = new View(parentElement);
-    views.set(parentElement, view);
-  }
-  view.show(data);
-  return () => {
-    // Streamlit also ends calls that a newer call has replaced, while the view is still in use
-    if (parentElement.isConnected) return;
-    view.end();
-    views.delete(parentElement);
-  };
-}
 
 class View {
   constructor(parent) {
@@ -57,7 +41,7 @@ class View {
 
   // --- data ---
 
-  show(data) {
+  show({ data }) {
     const given = JSON.stringify(data);
     if (given === this.given) return;
     const sameNodes = this.data && JSON.stringify(this.data.nodes) === JSON.stringify(data.nodes);
@@ -268,6 +252,8 @@ class View {
     reveal(drawn.box, [line]);
   }
 }
+
+export default mounted(View);
 
 // "line 4", "5 lines", "somewhere in lines 2 to 9"
 function wordsOf({ exact, within }) {

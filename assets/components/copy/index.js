@@ -1,19 +1,9 @@
 // A button that copies a link. Only the browser knows the address under which it sees the app.
+import { mounted } from "../mounting.js";
 import style from "./style.css";
 
 const SAID_MS = 2000;
 const COPIED = "Copied";
-const buttons = new WeakMap();
-
-export default function (component) {
-  const { parentElement } = component;
-  let button = buttons.get(parentElement);
-  if (!button) {
-    button = new Button(parentElement);
-    buttons.set(parentElement, button);
-  }
-  button.show(component);
-}
 
 class Button {
   constructor(parent) {
@@ -60,6 +50,8 @@ class Button {
     this.timer = setTimeout(() => (this.button.textContent = this.component.data.label), SAID_MS);
   }
 }
+
+export default mounted(Button);
 
 async function written(text) {
   try {

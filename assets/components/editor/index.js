@@ -20,6 +20,7 @@ import { tags } from "@lezer/highlight";
 import { completions } from "./completing.js";
 import { insertedIntoPattern, replacement } from "./editing.js";
 import { Kept } from "./keeping.js";
+import { mounted } from "../mounting.js";
 import style from "./style.css";
 
 const IDLE_MS = 500; // then the text is saved and checked
@@ -36,24 +37,6 @@ const colours = syntaxHighlighting(
 );
 
 const SKIP_TO = "passes";
-const editors = new WeakMap();
-
-export default function (component) {
-  const { parentElement, data } = component;
-  let editor = editors.get(parentElement);
-  if (!editor) {
-    editor = new Editor(parentElement);
-    editors.set(parentElement, editor);
-  }
-  editor.component = component;
-  editor.show(data);
-  return () => {
-    // Streamlit also ends calls that a newer call has replaced, while the editor is still in use
-    if (parentElement.isConnected) return;
-    editor.close();
-    editors.delete(parentElement);
-  };
-}
 
 class Editor {
   constructor(parent) {
@@ -89,7 +72,7 @@ class Editor {
     document.body.prepend(this.skip);
   }
 
-  close() {
+  end() {
     this.send();
     window.removeEventListener("pagehide", this.leaving);
     window.removeEventListener("keydown", this.pressed);
@@ -99,7 +82,9 @@ class Editor {
 
   // --- data from Python ---
 
-  show(data) {
+  show(component) {
+    const { data } = component;
+    this.component = component;
     const before = this.data;
     if (before && before.document !== data.document) this.send();
     this.data = data;
@@ -408,6 +393,8 @@ class Editor {
     this.view.dispatch(setDiagnostics(this.view.state, marks));
   }
 }
+
+export default mounted(Editor);
 
 function element(name, attributes = {}) {
   const made = document.createElement(name);

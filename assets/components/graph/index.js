@@ -1,4 +1,5 @@
 // The picture of a graph, made from data. It can be panned, zoomed, searched and walked through without a rerun.
+import { mounted } from "../mounting.js";
 import { details, legend, list } from "./aside.js";
 import { Camera } from "./camera.js";
 import { html, iconButton, svg } from "./dom.js";
@@ -23,24 +24,7 @@ const ICONS = {
   list: "M6 4h8M6 8h8M6 12h8M2 4h1M2 8h1M2 12h1",
   full: "M9 7l5-5M10 2h4v4M7 9l-5 5M6 14H2v-4",
 };
-const graphs = new WeakMap();
 let drawn = 0;
-
-export default function (component) {
-  const { parentElement } = component;
-  let graph = graphs.get(parentElement);
-  if (!graph) {
-    graph = new Graph(parentElement);
-    graphs.set(parentElement, graph);
-  }
-  graph.show(component);
-  return () => {
-    // Streamlit also ends calls that a newer call has replaced, while the graph is still in use
-    if (parentElement.isConnected) return;
-    graph.end();
-    graphs.delete(parentElement);
-  };
-}
 
 class Graph {
   constructor(parent) {
@@ -569,3 +553,5 @@ class Graph {
     return [...this.scene.boxes].sort((a, b) => (Math.abs(a.y - b.y) > 1 ? a.y - b.y : a.x - b.x));
   }
 }
+
+export default mounted(Graph);

@@ -1,22 +1,9 @@
 // The handles between panes that lie side by side: they set how wide each pane is, and this browser remembers it.
+import { mounted } from "../mounting.js";
 import style from "./style.css";
 
 const LEAST = 12; // percent of the whole
 const STEP = 2;
-const handles = new WeakMap();
-
-export default function (component) {
-  const { parentElement, data } = component;
-  if (!handles.has(parentElement)) handles.set(parentElement, new Handles(parentElement));
-  const own = handles.get(parentElement);
-  own.show(data);
-  return () => {
-    // Streamlit also ends calls that a newer call has replaced, while the handles are still in use
-    if (parentElement.isConnected) return;
-    own.end();
-    handles.delete(parentElement);
-  };
-}
 
 class Handles {
   constructor(parent) {
@@ -33,7 +20,7 @@ class Handles {
   }
 
   // data: the CSS class of the panes' container, the names of the panes, and their widths in percent at first
-  show(data) {
+  show({ data }) {
     const given = JSON.stringify(data);
     if (this.given !== given) {
       this.given = given;
@@ -145,3 +132,5 @@ class Handles {
     }
   }
 }
+
+export default mounted(Handles);

@@ -35,6 +35,7 @@ from passnet_core.leaderboard.boards import (
     duel_words,
     spread,
 )
+from passnet_core.leaderboard.ranking import score_ratio
 from passnet_core.records import BASELINE_NAMES, Baseline, SolverKind
 from passnet_core.scoring.report import Contribution, contributions, others_said
 from passnet_core.scoring.scores import Interpretation
@@ -397,6 +398,7 @@ def two_solvers(look: Look) -> None:
     settle("second", rest, rest[0])
     second = right.selectbox("Second", rest, key="second", bind="query-params")
     one, other = look.contestants[first], look.contestants[second]
+    st.markdown(ratio_words(look, first, second))
     figures(look, (first, second))
     pairs = deciding(one, other, look.t, interpretation=look.interpretation)
     counts, words = duel_counts(pairs), duel_words(first, second)
@@ -441,6 +443,14 @@ def two_solvers(look: Look) -> None:
     if chosen := chosen_row(one.rows):
         run_links([(first, chosen), (second, chosen_row(other.rows))])
     downloads(look, "two-solvers", f"{first} against {second}", lambda: rows, draw)
+
+
+def ratio_words(look: Look, first: str, second: str) -> str:
+    """Say, as Markdown, whether the difference of two solvers is beyond chance."""
+    found = score_ratio(look.board, look.contestants[first], look.contestants[second])
+    over = f"The aggregate score of {plain(first)} is **{found.value:.3f} times** that of {plain(second)}"
+    real = "they cannot be told apart" if found.low <= 1 <= found.high else "the difference is beyond chance"
+    return f"{over} (95% interval {found.low:.3f} to {found.high:.3f}): {real}."
 
 
 def figures(look: Look, names: Sequence[str]) -> None:

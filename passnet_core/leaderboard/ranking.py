@@ -112,6 +112,13 @@ def leaderboard(board: Board, inductor: Mapping[Place, ScoreRow]) -> tuple[Leade
     return tuple(sorted(rows, key=lambda row: (-row.score.value, row.contestant.name)))
 
 
+def score_ratio(board: Board, first: Contestant, second: Contestant) -> Interval:
+    """The aggregate score of one solver of a board divided by that of another one, with its interval. An interval
+    without 1 says that the difference is beyond chance."""
+    logs = _aggregate_logs(first) - _aggregate_logs(second)
+    return _interval(logs, _means(logs, _drawn(board.task_ids, board.places)))
+
+
 def _aggregate_logs(contestant: Contestant) -> npt.NDArray[np.float64]:
     """The natural logarithm of what each subgraph contributes to the aggregate score, whose logarithm is their mean."""
     samples = [each.sample for each in contestant.entries if each.sample is not None]

@@ -178,6 +178,7 @@ def test_two_solvers_of_the_link_stand_side_by_side(visit: Visit, service: Servi
     close = next(name for name in names if name not in ("Add and rectify", "TorchInductor"))
     app = visit("scores", view="Two solvers", first="TorchInductor", second=close)
     assert "TorchInductor: **0** won, **2** lost and **0** tied of 2 subgraphs" in read(app)
+    assert re.search(r"TorchInductor is \*\*0\.\d+ times\*\* that .* the difference is beyond chance", read(app))
     assert list(table(app, "speedup where within t")["ES(0)"]) == pytest.approx([0.7, 1.51])
     assert list(table(app, "multiplies")["multiplies"]) == pytest.approx([(0.7 / 1.51) ** 0.5] * 2)
     app.selectbox(key="first").set_value("Add and rectify").run()

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from passnet_core.leaderboard.boards import baselines_on, boards
-from passnet_core.leaderboard.ranking import PUBLISHED, LeaderboardRow, leaderboard
+from passnet_core.leaderboard.ranking import PUBLISHED, LeaderboardRow, leaderboard, score_ratio
 from passnet_core.records import BASELINE_NAMES, Baseline, Profile
 from passnet_core.reports.ranks import as_csv, as_json, as_page, ranks_of
 from passnet_core.store.rows import ScoreRow
@@ -63,6 +63,20 @@ def test_a_small_but_steady_lead_is_beyond_chance_and_a_large_unsteady_one_is_no
     assert b.contestant.name not in a.alike
     assert {a.contestant.name, b.contestant.name} == set(c.alike)
     assert c.place == 1
+
+
+def test_the_ratio_of_two_solvers_says_whether_they_differ() -> None:
+    rows = [
+        [one(number, wave(number) * factor(number), name) for number in range(30)]
+        for name, factor in (("b1", lambda n: 1.0), ("b2", lambda n: 1.05), ("b3", lambda n: 6.0 if n % 2 else 0.19))
+    ]
+    (board,) = boards([each for solver in rows for each in solver])
+    first, second, third = sorted(board.contestants, key=lambda each: each.rows[0].bundle_digest or "")
+    ahead, unsteady = score_ratio(board, second, first), score_ratio(board, third, first)
+    assert ahead.value == pytest.approx(1.05, abs=1e-3)
+    assert 1 < ahead.low <= ahead.value <= ahead.high
+    assert unsteady.low < 1 < unsteady.high
+    assert score_ratio(board, first, second).value == pytest.approx(1 / ahead.value)
 
 
 def test_equal_solvers_share_a_place_and_say_so() -> None:

@@ -10,11 +10,12 @@ from passnet_core.cli.judging import bundle_named
 from passnet_core.cli.parser import BUNDLE, TASK, add_number, command, group
 from passnet_core.corpus.catalogue import read_list
 from passnet_core.corpus.searching import found
+from passnet_core.corpus.shapes import read_shapes
 from passnet_core.corpus.surveying import TaskMatches, surveyed
 from passnet_core.errors import BadInput
 from passnet_core.execution.backends.local import LocalBackend
 from passnet_core.records import Task, to_json
-from passnet_core.service import corpus_of
+from passnet_core.service import corpus_of, read_references
 
 
 def corpus_list(args: argparse.Namespace, console: Console) -> int:
@@ -166,7 +167,18 @@ def corpus_matches(args: argparse.Namespace, console: Console) -> int:
 
 
 def corpus_export(args: argparse.Namespace, console: Console) -> int:
-    folder = corpus_of(console.settings).export(args.task, Path(args.folder))
+    corpus = corpus_of(console.settings)
+    if args.harbor:
+        from passnet_core.training.harbor import write_harbor_task
+
+        references, problems = read_references(console.settings.data / "bundles")
+        for problem in problems:
+            console.tell(f"Warning: {problem}")
+        task = corpus.task(args.task)
+        solution = next((each.bundle for each in references if task.id in each.task_ids), None)
+        folder = write_harbor_task(task, Path(args.folder), solution, read_shapes(corpus.folders))
+    else:
+        folder = corpus.export(args.task, Path(args.folder))
     console.answer(args.json, {"task": args.task, "folder": str(folder)}, f"Wrote {folder}.")
     return ACCEPTED
 
@@ -214,3 +226,6 @@ def add_commands(commands: Any) -> None:
     exporting = command(corpus, "export", corpus_export, "write a task to DIR/TASK in PassNet's layout")
     exporting.add_argument("task", metavar="TASK", help="the task's name")
     exporting.add_argument("folder", metavar="DIR", help="the folder in which to create the folder TASK")
+    exporting.add_argument(
+        "--harbor", action="store_true", help="write a task for Harbor instead, in which an agent writes the passes"
+    )

@@ -2,9 +2,10 @@
 
 import argparse
 import contextlib
+import json
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ from passnet_core.records import (
 from passnet_core.scoring.published import published, published_line
 from passnet_core.service import OnOutcome, corpus_of
 from passnet_core.settings import Settings
+from passnet_core.training.rewards import parts_of, reward_numbers
 
 
 def check(args: argparse.Namespace, console: Console) -> int:
@@ -45,7 +47,13 @@ def evaluate(args: argparse.Namespace, console: Console) -> int:
 def _judge(args: argparse.Namespace, console: Console, stage: Stage) -> int:
     """Judge the subgraphs of a task one by one, and print each outcome as it arrives."""
     task = corpus_of(console.settings).resolve(args.task)
-    bundle = bundle_named(args.bundle, console.settings) if args.bundle else None
+    reward = _reward_file(args)
+    try:
+        bundle = bundle_named(args.bundle, console.settings) if args.bundle else None
+    except BadInput:
+        if reward is not None:
+            _write_reward(reward, ())
+        raise
     total = len(args.subgraph or task.subgraphs)
 
     def arrived(position: int, outcome: Outcome) -> None:
@@ -57,6 +65,8 @@ def _judge(args: argparse.Namespace, console: Console, stage: Stage) -> int:
                 console.say(line)
 
     run_id, outcomes = (_without_store if args.outcomes else _with_store)(args, console, task, bundle, stage, arrived)
+    if reward is not None and not _write_reward(reward, outcomes):
+        console.tell(f"There is no reward, and '{reward}' is empty: on some subgraphs the values are not known.")
     accepted = sum(outcome.verdict.accepted for outcome in outcomes)
     if args.json:
         console.show(
@@ -136,6 +146,34 @@ def _appended(path: Path) -> Iterator[Callable[[str], None]]:
     finally:
         with contextlib.suppress(OSError):  # write() has already reported what could not be flushed
             file.close()
+
+
+def _reward_file(args: argparse.Namespace) -> Path | None:
+    """The file for the reward, emptied, so that it never has an earlier one; None for none."""
+    if getattr(args, "reward", None) is None:
+        return None
+    if not args.bundle:
+        raise BadInput("--reward is for bundles: TorchInductor has no reward. Leave it out, or name a bundle.")
+    path = Path(args.reward)
+    _write(path, "")
+    return path
+
+
+def _write_reward(path: Path, outcomes: Sequence[Outcome]) -> bool:
+    """Write the reward for these outcomes of a bundle, of which there are none if it could not be read. Returns False
+    where there is no reward."""
+    numbers = reward_numbers([parts_of(outcome) for outcome in outcomes])
+    if numbers is None:
+        return False
+    _write(path, json.dumps(numbers) + "\n")
+    return True
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise BadInput(f"The reward file '{path}' cannot be written: {error.strerror}. Name another file.") from error
 
 
 def bundle_named(named: str, settings: Settings) -> Bundle:
@@ -223,6 +261,7 @@ def add_commands(commands: Any) -> None:
     solver.add_argument("--solver", choices=("inductor",), help="judge TorchInductor instead of a bundle")
     add_spec_flags(judging)
     add_number(judging, "--trials", EvalSpec().trials, "N", "timed blocks per subgraph")
+    judging.add_argument("--reward", metavar="FILE", help="write the default reward of the bundle to this JSON file")
     judging.add_argument("--seed", type=int, metavar="N", help="seed of the inputs (default: a random one)")
     _judging_flags(judging)
 

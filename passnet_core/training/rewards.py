@@ -107,6 +107,20 @@ def reward_of(parts: Sequence[RewardParts]) -> float | None:
     return math.fsum(known) / len(known) if known and len(known) == len(rewards) else None
 
 
+def reward_numbers(parts: Sequence[RewardParts]) -> dict[str, float] | None:
+    """What a reward file has: the default reward of a bundle on a task, `reward`, the share of the subgraphs on which
+    its outputs are right, `right`, and if all were timed the geometric mean of the ratios to eager, `speedup`. None for
+    no reward. Without parts there was no bundle to judge: all is 0."""
+    reward = reward_of(parts) if parts else 0.0
+    if reward is None:
+        return None
+    numbers = {"reward": reward, "right": sum(each.verdict in RIGHT for each in parts) / max(len(parts), 1)}
+    ratios = [each.faster.ratio for each in parts if each.faster is not None]
+    if ratios and len(ratios) == len(parts):
+        numbers["speedup"] = math.exp(math.fsum(map(math.log, ratios)) / len(ratios))
+    return numbers
+
+
 def _right(outcome: Outcome) -> RightShare | None:
     accuracy = outcome.accuracy
     if accuracy is None or outcome.verdict not in RIGHT | WRONG:

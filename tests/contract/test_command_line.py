@@ -332,6 +332,32 @@ def test_a_run_its_export_and_its_outcomes_file_have_the_same_scores(playground:
     assert [level["t"] for level in report["levels"]] == list(range(-10, 6))
 
 
+@pytest.mark.parametrize(
+    ("verdict", "code", "reward"),
+    [
+        (Verdict.VALUES_ONLY, 0, {"reward": 1.0, "right": 1.0}),
+        (Verdict.WRONG_VALUES, 1, {"reward": 0.0, "right": 0.0}),
+        (Verdict.INFRASTRUCTURE, 3, None),
+    ],
+)
+def test_evaluate_writes_the_reward_or_leaves_its_file_empty(
+    verdict: Verdict, code: int, reward: dict[str, float] | None, playground: Playground
+) -> None:
+    playground.backend.answer = answered(verdict)
+    file = playground.folder / "reward.json"
+    file.write_text("of an earlier bundle")
+    assert playground("evaluate", "relu", "--bundle", playground.bundle, "--reward", str(file)) == code
+    assert file.read_text() == ("" if reward is None else json.dumps(reward) + "\n")
+    assert ("There is no reward" in playground.err) == (reward is None)
+
+
+def test_a_bundle_that_cannot_be_read_has_the_reward_0(playground: Playground) -> None:
+    file = playground.folder / "reward.json"
+    assert playground("evaluate", "relu", "--bundle", str(playground.folder / "gone"), "--reward", str(file)) == 2
+    assert json.loads(file.read_text()) == {"reward": 0.0, "right": 0.0}
+    assert "does not exist" in playground.err
+
+
 def test_score_prints_a_table(playground: Playground) -> None:
     file = str(playground.folder / "outcomes.jsonl")
     asked = ("evaluate", "relu", "--bundle", playground.bundle, "--stage", "measure", "--outcomes", file)
@@ -410,6 +436,7 @@ def test_runs_are_listed_exported_and_imported(playground: Playground) -> None:
     [
         (("corpus", "show", "gone"), "'gone' is neither a task of this corpus nor a folder. List the tasks with"),
         (("corpus", "export", "gone", "out"), "Task 'gone' is not in this corpus."),
+        (("corpus", "export", "gone", "out", "--harbor"), "Task 'gone' is not in this corpus."),
         (("corpus", "export", "relu", "{folder}/broken/model.py"), "is not a folder, or in none. Choose another one."),
         (("corpus", "import", "{folder}/gone"), "There is no folder"),
         (("check", "relu", "--bundle", "{folder}/gone"), "does not exist. Name the folder that holds"),
@@ -419,6 +446,11 @@ def test_runs_are_listed_exported_and_imported(playground: Playground) -> None:
         (("evaluate", "relu", "--solver", "inductor", "--trials", "0"), "Trials must be at least 1, not 0."),
         (("evaluate", "relu", "--solver", "inductor", "--deadline", "0"), "The deadline must be above 0 seconds"),
         (("evaluate", "relu", "--solver", "inductor", "--outcomes", "{folder}"), "cannot be written: Is a directory."),
+        (("evaluate", "relu", "--solver", "inductor", "--reward", "{folder}/reward.json"), "--reward is for bundles"),
+        (
+            ("evaluate", "relu", "--bundle", "{folder}/bundle", "--reward", "{folder}"),
+            "cannot be written: Is a directory.",
+        ),
         (("score", "--run", "gone"), "There is no run 'gone' here."),
         (("score", "--outcomes", "{folder}/gone"), "cannot be read: No such file or directory."),
         (("score", "--outcomes", "{folder}/broken/model.py"), "Line 1 cannot be scored"),

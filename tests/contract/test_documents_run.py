@@ -178,6 +178,13 @@ def test_a_judge_is_served_to_its_client(shell: Shell) -> None:
 
 
 @pytest.mark.slow
+def test_a_task_is_written_for_harbor(shell: Shell) -> None:
+    exported, *_ = block_with("docs/training.md", "--harbor")
+    shell.run(exported)
+    assert (shell.folder / "runs" / "harbor" / "swiglu-gate" / "task.toml").is_file()
+
+
+@pytest.mark.slow
 def test_programs_are_served(shell: Shell) -> None:
     (served,) = [block for block in shell_blocks(document("docs/programs.md")) if block.strip() == "passnet serve-api"]
     (program,) = blocks(document("docs/programs.md"), "python")
@@ -204,6 +211,7 @@ OPENENV = "needs openenv; tests/others/programs/steps_with_openenv.py serves the
 SERVERS = "needs another project's server; tests/others/test_model_servers.py starts it with a tiny model"
 NO_SERVER = "needs a GPU or a large download"
 RAY = "Ray has fixed ports, and ends all its servers at once; tests/contract/test_ray_backend.py starts its own"
+HARBOR = "needs Docker and Harbor; tests/contract/test_harbor.py runs the scripts of a task"
 CLUSTER = "needs Docker or a Kubernetes cluster; tests/unit/test_manifests.py reads the manifests"
 PUBLISHED = "this package is in no index; tests/contract/test_wheel.py installs the wheel"
 CONVERSATIONS = "4,100 conversations take minutes; tests/contract/test_training_data.py reads the same file"
@@ -270,6 +278,9 @@ TESTED_BY: dict[str, dict[str, Callable[..., None] | str]] = {
         "vf-eval passnet-verifiers -m MODEL --client.base-url http://127.0.0.1:8000/v1 --client.api-key-var KEY"
         " --env.taskset.split train --no-push": VERIFIERS,
         "uvicorn --factory passnet_client.openenv:app --port 8700": OPENENV,
+        "passnet corpus export swiglu-gate runs/harbor --harbor": test_a_task_is_written_for_harbor,
+        "docker build --tag passnet-playground .": HARBOR,
+        "harbor run --path runs/harbor/swiglu-gate --agent oracle": HARBOR,
         "mkdir -p runs/made": CONVERSATIONS,
         "tar -xf data/training/repairs.tar.xz -C runs/made": CONVERSATIONS,
         "passnet trajectories export runs/made --out runs/training.jsonl": (CONVERSATIONS),

@@ -43,7 +43,7 @@ def opening(
         count=str(len(task.subgraphs)),
         device="a GPU (CUDA)" if device is Device.CUDA else "a CPU, with Triton's interpreter: values only, no times",
         machine=_machine(surroundings),
-        subgraphs=_subgraphs(task.subgraphs, surroundings.values),
+        subgraphs=describe_subgraphs(task.subgraphs, surroundings.values),
         pages=", ".join(page for page in guide if page != CONTRACT),
     )
     return (Message(Role.SYSTEM, system), Message(Role.USER, said))
@@ -90,7 +90,7 @@ def _by_source(subgraphs: Sequence[Subgraph]) -> dict[str, list[Subgraph]]:
     return by_source
 
 
-def _subgraphs(subgraphs: Sequence[Subgraph], values: Mapping[str, Sequence[NodeValue]]) -> str:
+def describe_subgraphs(subgraphs: Sequence[Subgraph], values: Mapping[str, Sequence[NodeValue]]) -> str:
     """Each source once, with the inputs of all its subgraphs, and the values of its nodes in the first of them."""
     parts = []
     for number, (code, members) in enumerate(_by_source(subgraphs).items()):

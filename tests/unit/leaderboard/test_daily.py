@@ -1,5 +1,6 @@
 """The subgraph of the day."""
 
+from dataclasses import replace
 from datetime import date, timedelta
 
 from passnet_core.leaderboard.daily import of_day
@@ -26,4 +27,5 @@ def test_what_has_no_usual_time_is_never_the_days() -> None:
     tuned = next(each for each in Baseline if each is not Baseline.INDUCTOR)
     others = [row("compiled", Capture.COMPILED), row("tuned", baseline=tuned)]
     assert of_day(FIRST, others) is None
+    others += [replace(row(f"old {number}"), clock_version=3) for number in range(9)]
     assert of_day(FIRST, [*others, row("direct")]) == ("direct", "subgraph 0")

@@ -38,7 +38,7 @@ VIEWS = {
     "/scores?view=Speedups": "Scores",
     "/scores?view=Against%20TorchInductor": "Scores",
     "/scores?view=Two%20solvers": "Scores",
-    "/runs?run=recorded-passes": "Run recorded-passes",
+    "/runs?run=recorded-passes": "Reference on",
     "/runs?run=recorded-passes&against=recorded-inductor": "Two runs compared",
 }
 """More views, checked only in the dark theme, where contrast is harder."""

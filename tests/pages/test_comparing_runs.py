@@ -241,7 +241,7 @@ def test_the_history_says_what_changed_and_is_filtered_by_the_link(visit: Visit,
     assert len(app.dataframe[0].value) == 4
 
     app = visit("runs", run=second)
-    assert "your passes on add-relu" in read(app)
+    assert "Your passes on add-relu" in read(app)
     button(app, "☆ Star").click().run()
     app.text_area[0].set_value("Try a larger *block*.").run()
     assert "sticky_note_2: Try a larger *block*." in read(app)

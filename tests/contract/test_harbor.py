@@ -1,6 +1,6 @@
 """A task for Harbor is judged by its own script, with the judge of the command line; the containers alone are missing.
 
-tests/unit/training/test_harbor.py reads its files."""
+tests/unit/training/test_harbor_task.py reads its files."""
 
 import json
 import math

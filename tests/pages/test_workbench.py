@@ -292,9 +292,8 @@ def test_names_that_look_like_markup_are_shown_as_text(visit: Visit, service: Se
     hostile = Bundle((PassFile("x.py", PASS),))
     run_id = service.submit(task(), hostile, EvalSpec(), label="<b>bold</b> **strong** :red[x] [link](javascript:1)")
     service.wait(run_id)
-    app = visit("runs", run=run_id)
-    caption = next(each.value for each in app.caption if "bold" in each.value)
-    assert "\\<b\\>bold\\<\\/b\\> \\*\\*strong\\*\\* \\:red\\[x\\]" in caption
+    title = visit("runs", run=run_id).title[0].value
+    assert "\\<b\\>bold\\<\\/b\\> \\*\\*strong\\*\\* \\:red\\[x\\]" in title
 
 
 @pytest.fixture

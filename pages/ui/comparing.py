@@ -43,6 +43,7 @@ from passnet_core.reports.comparison import (
     same_clock,
     spec_rows,
 )
+from passnet_core.reports.previews import tasks_words
 from passnet_core.service import Progress, RunSummary
 
 SIGNS: Mapping[Change, str] = {
@@ -184,15 +185,14 @@ def _side(name: str, run: Run, progress: Progress, *, watched: bool) -> None:
         st.caption(
             plain(
                 f"{when(run.started_at)} · {run.spec.stage.value}, {run.spec.capture.value} capture, judged by: "
-                f"{PROFILES[run.spec.profile]} · {', '.join(run.task_ids[:3])}"
-                + (f" and {len(run.task_ids) - 3} more" if len(run.task_ids) > 3 else "")
+                f"{PROFILES[run.spec.profile]} · {tasks_words(run)}"
                 + (f" · {origin_words(run)}" if run.recorded else "")
             )
         )
         if progress.problem:
             st.warning(plain(progress.problem), icon=":material/warning:")
         elif watched and not progress.finished:
-            live.await_run(run.id)
+            live.under_way(progress)
         if progress.done < progress.total:
             st.caption(f"Compared: {progress.done} of {count(progress.total, 'subgraph')} judged so far.")
 

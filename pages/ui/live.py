@@ -15,15 +15,6 @@ CALM = 4
 would take the time that judging needs."""
 
 
-def await_run(run_id: str) -> Progress | None:
-    """Return the progress of a finished run. Show a run under way until it finishes, and return None."""
-    progress = resources.service().progress(run_id)
-    if progress.finished:
-        return progress
-    under_way(progress)
-    return None
-
-
 def checks_ahead() -> int:
     """Return how many checks wait or are under way."""
     return resources.shared().load(light=True)

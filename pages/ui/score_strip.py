@@ -90,12 +90,14 @@ def _yours(here: BenchView, known: KnownTimes) -> _Bar:
 
 def _us(outcome: Outcome, subgraph: Subgraph, known: KnownTimes) -> float | None:
     """What a call of right passes takes, or is estimated to take, in microseconds."""
-    if outcome.verdict is Verdict.CHEAT:
-        return None
-    if timed := time_of(outcome, Contender.PASSES):
+    if timed := _timed(outcome):
         return timed.us
     work = _work(outcome, subgraph)
     return None if work is None else _estimated(work, known)
+
+
+def _timed(outcome: Outcome) -> KnownTime | None:
+    return None if outcome.verdict is Verdict.CHEAT else time_of(outcome, Contender.PASSES)
 
 
 def _estimated(work: CallWork, known: KnownTimes) -> float:
@@ -106,7 +108,7 @@ def _now(here: BenchView, known: KnownTimes) -> _Bar:
     outcome = here.outcome
     if outcome is None or here.is_running:
         return _Bar(YOURS, YOURS, None, "being judged" if here.is_running else "being checked")
-    if (timed := time_of(outcome, Contender.PASSES)) is not None and outcome.verdict is not Verdict.CHEAT:
+    if timed := _timed(outcome):
         return _of(YOURS, YOURS, timed)
     work = _work(outcome, here.subgraph)
     if work is None:

@@ -24,7 +24,7 @@ from passnet_core.reports.comparison import environment_facts
 from passnet_core.reports.gathering import run_report
 from passnet_core.reports.gravity import summary_words, worst_first
 from passnet_core.reports.history import label_of
-from passnet_core.reports.previews import run_title
+from passnet_core.reports.previews import run_title, tasks_words
 from passnet_core.reports.reproducing import reproducer_of
 from passnet_core.service import RunNote, RunSummary
 
@@ -127,7 +127,7 @@ def run_row(summary: RunSummary, progress: Progress | None, kept: RunNote | None
     return {
         "started": short_when(run.started_at),
         "what": label_of(summary, resources.bundle),
-        "task": ", ".join(run.task_ids[:3]) + (f" and {len(run.task_ids) - 3} more" if len(run.task_ids) > 3 else ""),
+        "task": tasks_words(run),
         "verdicts": [*_state(progress), *(_chip(*each) for each in summary.counts)],
         "speedup": summary.median_speedup,
         "accepted": judged or f"{summary.accepted} of {summary.total}",
@@ -177,16 +177,18 @@ def permanent_page(run_id: str) -> None:
     """Show one run: its verdicts, the details of one subgraph, and how to repeat it."""
     links.turn("All runs", icon=":material/arrow_back:")
     service = resources.service()
-    run = service.run(run_id)
-    st.title(plain(run_title(service.progress(run_id), own=service.is_own(run_id))))
-    st.caption(facts(run))
+    progress, own = service.progress(run_id), service.is_own(run_id)
+    run = progress.run
+    st.title(plain(run_title(progress, own=own)))
+    st.caption(facts(run, own=own))
     note_and_star(run_id)
-    if resources.serves_others() and service.is_own(run_id):
+    if resources.serves_others() and own:
         sharing_toggle(run_id, shared=service.is_shared(run_id), share=service.share)
-    progress = live.await_run(run_id)
+    if not progress.finished:
+        live.under_way(progress)
     with st.container(key="announced"):
         announce(_announced(progress))
-    if progress is None:
+    if not progress.finished:
         return
     if progress.problem:
         st.error(plain(progress.problem), title="The run ended early")
@@ -207,9 +209,8 @@ def permanent_page(run_id: str) -> None:
     repeat(run, outcome)
 
 
-def facts(run: Run) -> str:
-    """Say in one line, as Markdown, whose passes a run judged, when and how."""
-    own = resources.service().is_own(run.id)
+def facts(run: Run, *, own: bool) -> str:
+    """Say in one line, as Markdown, whose passes a run judged, when and how. own: whether the reader started it."""
     bundle = resources.bundle(run.bundle_digest) if run.bundle_digest else None
     names = {each.bundle.digest: each.name for each in resources.shared().reference_bundles()}
     author = author_of(run, bundle, reference=names.get(run.bundle_digest or "", ""), own=own)
@@ -223,8 +224,8 @@ def facts(run: Run) -> str:
     return plain(" · ".join(filter(None, pieces)))
 
 
-def _announced(progress: Progress | None) -> str:
-    if progress is None:
+def _announced(progress: Progress) -> str:
+    if not progress.finished:
         return "Running…"
     if progress.total == 1:
         return plain(headline_words(progress.outcomes[0]))

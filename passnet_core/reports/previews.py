@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from passnet_core.charts.previews import PreviewBar, preview
 from passnet_core.execution.runs_in_progress import Progress
-from passnet_core.records import Clock, Contender, Outcome
+from passnet_core.records import Clock, Contender, Outcome, Run
 from passnet_core.reports.asking import ShowsRuns
 from passnet_core.reports.authors import solver_words
 
@@ -36,7 +36,7 @@ def run_preview(service: ShowsRuns, run_id: str) -> Preview:
         bars = tuple(PreviewBar(name, float(number), str(number)) for name, number in verdicts.most_common())
         axis = "subgraphs"
     device = next((each.environment.device for each in outcomes if each.environment), "")
-    subject = f"{_capital(solver_words(progress.run))} on {_tasks(progress)}"
+    subject = f"{_capital(solver_words(progress.run))} on {tasks_words(progress.run)}"
     lines = tuple(filter(None, (subject, device, progress.run.started_at[:10])))
     return Preview(run_title(progress), _capital(_result(progress)), lines, bars, axis)
 
@@ -44,11 +44,12 @@ def run_preview(service: ShowsRuns, run_id: str) -> Preview:
 def run_title(progress: Progress, *, own: bool = False) -> str:
     """Say whose passes a run judged, on what and with which result: "TorchInductor on bloom-alibi-softmax: 1.33×
     eager". own: whether the reader started the run."""
-    return f"{_capital(solver_words(progress.run, own=own))} on {_tasks(progress)}: {_result(progress)}"
+    return f"{_capital(solver_words(progress.run, own=own))} on {tasks_words(progress.run)}: {_result(progress)}"
 
 
-def _tasks(progress: Progress) -> str:
-    tasks = progress.run.task_ids
+def tasks_words(run: Run) -> str:
+    """Name the tasks of a run, of many the first three."""
+    tasks = run.task_ids
     return ", ".join(tasks[:3]) + (f" and {len(tasks) - 3} more" if len(tasks) > 3 else "")
 
 
